@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    exclude: ["test/bench/**"],
+    // Processes rather than threads: the suites kill processes, and Deno gives a worker no process of its own.
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    teardownTimeout: 10_000,
+    // The workers must run on the runtime that was asked for; test/package/runtime.test.ts holds them to it.
+    env: { SUITE_RUNTIME: "Deno" in globalThis ? "deno" : "node" },
+  },
+});
