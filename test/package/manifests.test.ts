@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { ERROR_CODES } from "../../src/contract/errors.ts";
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly imports: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+const read = (file: string): string => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
+const deno = JSON.parse(read("deno.json")) as Manifest;
+const npm = JSON.parse(read("package.json")) as Manifest;
+
+it("both manifests name the same package", () => {
+  expect([npm.name, npm.version, npm.license]).toEqual([deno.name, deno.version, deno.license]);
+});
+
+it("both manifests export the same subpaths, and each of npm's is the built file of Deno's source", () => {
+  const built = Object.entries(deno.exports as Record<string, string>).map(([subpath, source]) => {
+    const file = source.replace(/^\.\//, "./dist/").replace(/\.ts$/, "");
+    return [subpath, { types: `${file}.d.ts`, default: `${file}.js` }];
+  });
+  expect(npm.exports).toEqual(Object.fromEntries(built));
+});
+
+it("both manifests ask for the same versions of the same libraries", () => {
+  const { "@std/ulid": ulid, ...others } = deno.imports;
+  expect(ulid).toMatch(/^jsr:@std\/ulid@\^1/);
+  expect(npm.dependencies).toEqual({
+    "@std/ulid": expect.stringMatching(/^npm:ulid@\^3/),
+    ...Object.fromEntries(Object.entries(others).map(([name, range]) => [name, range.replace(`npm:${name}@`, "")])),
+  });
+});
+
+it("the changelog tells of this version", () => {
+  expect(read("CHANGELOG.md")).toMatch(new RegExp(`^## ${npm.version.replaceAll(".", "\\.")}\\b`, "m"));
+});
+
+it("the lock file installs from whatever registry is configured", () => {
+  expect(read("package-lock.json")).not.toContain('"resolved"');
+});
+
+/** The codes in the first column of the tables under the README's heading about errors. */
+function codesInReadme(readme: string): string[] {
+  const section = /^#+ [^\n]*\berrors?\b[^\n]*\n(.*?)(?=^#+ |$(?![\s\S]))/ims.exec(readme)?.[1] ?? "";
+  return [...section.matchAll(/^\|\s*`(\w+)`\s*\|/gm)].map((row) => row[1] as string);
+}
+
+it("the README's error table has every code once and no other", () => {
+  expect(codesInReadme(read("README.md")).toSorted()).toEqual(Object.keys(ERROR_CODES).toSorted());
+});
+
+it("an error table is read from its own section only", () => {
+  const readme =
+    "# A\n| `max_faults` | no |\n## Errors\n| code | m |\n|---|---|\n| `closed` | yes |\n## B\n| `no` | no |\n";
+  expect(codesInReadme(readme)).toEqual(["closed"]);
+  expect(codesInReadme(readme.slice(0, readme.indexOf("## B")))).toEqual(["closed"]);
+  expect(codesInReadme("# Nothing here")).toEqual([]);
+});
