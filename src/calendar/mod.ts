@@ -1,0 +1,9 @@
+/**
+ * Cron expressions, intervals and time zones: pure functions from an instant to the points around it.
+ *
+ * @module
+ */
+
+export { type Cadence, everyCadence, nextPoints } from "./cadence.ts";
+export { cronCadence, type CronOptions, type DstPolicy } from "./cron_cadence.ts";
+export { checkTimezone } from "./timezone.ts";

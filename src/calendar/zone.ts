@@ -1,0 +1,195 @@
+import { MAX_ZONE_FORMATTERS, MAX_ZONE_YEARS, MAX_ZONES } from "../contract/mod.ts";
+import { DAY_MS, daysFromCivil, isLeapYear, weekday } from "./date.ts";
+
+/**
+ * A stretch of time in which a zone's clocks keep one offset. It ends at the next change, or at the end of the UTC
+ * year, whichever comes first.
+ */
+export interface Segment {
+  /** First instant, in milliseconds since the epoch. */
+  readonly start: number;
+  /** First instant after it. */
+  readonly end: number;
+  /** Local time minus UTC, in milliseconds. */
+  readonly offset: number;
+  /**
+   * The local time from which on this segment shows times that no clock of the zone has shown or passed before.
+   * Earlier than `start + offset`: the change skipped the times between (a gap). Later: those between come again (a fold).
+   */
+  readonly fresh: number;
+}
+
+/** The history of one zone's clocks, from Intl, read a year at a time. */
+export interface Zone {
+  /** The segment that holds an instant. */
+  at(instant: number): Segment;
+}
+
+/** No zone changed its clocks before this year: the first change in the IANA database is Amsterdam's, in 1835. */
+const FIRST_YEAR = 1800;
+/** From here on zones follow yearly rules only (Morocco's and Gaza's tables of Ramadan end in 2087 and 2086). */
+const RULES_YEAR = 2110;
+/** Calendars repeat after 28 years as long as no century year without a leap day lies between. */
+const RULES_CYCLE = 28;
+/** Two changes of one zone are further apart than this: eight days in Tunis in 1943, four weeks since 1950. */
+const SAMPLE_MS = 7 * DAY_MS;
+const EARLY_SAMPLE_MS = 2 * DAY_MS;
+const EARLY_YEAR = 1950;
+/** No two offsets differ by more than this, so changes older than this cannot make a local time come again. */
+const MAX_OFFSET_SWING_MS = 2 * DAY_MS;
+
+const zones = new Map<string, Zone>();
+
+/** The zone of a name that `checkTimezone` answered. Zones are kept, so that their tables are built once. */
+export function zoneOf(name: string): Zone {
+  let zone = zones.get(name);
+  if (zone === undefined) {
+    zone = name === "UTC" ? UTC : makeZone(name);
+    if (zones.size >= MAX_ZONES) zones.clear();
+    zones.set(name, zone);
+  }
+  return zone;
+}
+
+const UTC_SEGMENT: Segment = { start: -Infinity, end: Infinity, offset: 0, fresh: -Infinity };
+const UTC: Zone = { at: () => UTC_SEGMENT };
+
+function makeZone(name: string): Zone {
+  const years = new Map<number, readonly Segment[]>();
+  let last: Segment = { start: 0, end: 0, offset: 0, fresh: 0 };
+
+  function segmentsOf(year: number): readonly Segment[] {
+    let segments = years.get(year);
+    if (segments === undefined) {
+      const model = year < RULES_YEAR ? year : modelYear(year);
+      segments = model === year ? readYear(name, year) : shifted(segmentsOf(model), yearStart(year) - yearStart(model));
+      if (years.size >= MAX_ZONE_YEARS) years.clear();
+      years.set(year, segments);
+    }
+    return segments;
+  }
+
+  return {
+    at(instant) {
+      if (instant >= last.start && instant < last.end) return last;
+      const segments = segmentsOf(yearOf(instant));
+      let i = segments.length - 1;
+      while (segments[i]!.start > instant) i--;
+      return last = segments[i]!;
+    },
+  };
+}
+
+function yearStart(year: number): number {
+  return daysFromCivil(year, 1, 1) * DAY_MS;
+}
+
+function yearOf(instant: number): number {
+  const year = Math.floor(instant / (365.2425 * DAY_MS)) + 1970;
+  if (instant < yearStart(year)) return Math.max(year - 1, FIRST_YEAR - 1);
+  return Math.max(instant < yearStart(year + 1) ? year : year + 1, FIRST_YEAR - 1);
+}
+
+/** The year of the first cycle of rules that has the same calendar, so the same changes on the same dates. */
+function modelYear(year: number): number {
+  const same = (model: number) =>
+    isLeapYear(model) === isLeapYear(year) &&
+    weekday(daysFromCivil(model, 1, 1)) === weekday(daysFromCivil(year, 1, 1));
+  let model = RULES_YEAR;
+  while (model < RULES_YEAR + RULES_CYCLE && !same(model)) model++;
+  return model;
+}
+
+function shifted(segments: readonly Segment[], by: number): readonly Segment[] {
+  return segments.map((s) => ({ start: s.start + by, end: s.end + by, offset: s.offset, fresh: s.fresh + by }));
+}
+
+/** Reads the segments of a UTC year, and what led up to it, from Intl. */
+function readYear(name: string, year: number): readonly Segment[] {
+  const offsetAt = offsetReader(name);
+  if (year < FIRST_YEAR) {
+    const end = yearStart(FIRST_YEAR);
+    return [{ start: -Infinity, end, offset: offsetAt(end - DAY_MS), fresh: -Infinity }];
+  }
+  const [from, start, end] = [yearStart(year) - MAX_OFFSET_SWING_MS, yearStart(year), yearStart(year + 1)];
+  const segments: Segment[] = [];
+  let open = { start: from, offset: offsetAt(from) };
+  let shown = -Infinity;
+  const close = (until: number) => {
+    const firstLocal = Math.max(open.start, start) + open.offset;
+    const fresh = open.start < start ? Math.max(shown, firstLocal) : shown;
+    if (until > start) segments.push({ start: Math.max(open.start, start), end: until, offset: open.offset, fresh });
+    shown = Math.max(shown, until + open.offset);
+  };
+  for (const change of changes(offsetAt, from, end, year < EARLY_YEAR ? EARLY_SAMPLE_MS : SAMPLE_MS)) {
+    close(change);
+    open = { start: change, offset: offsetAt(change) };
+  }
+  close(end);
+  return segments;
+}
+
+/** The instants in `(from, end)` at which the offset changes, exact to the second. */
+function* changes(offsetAt: (t: number) => number, from: number, end: number, step: number): Generator<number> {
+  for (let low = from; low < end; low += step) {
+    const high = Math.min(low + step, end - 1_000);
+    const after = offsetAt(high);
+    for (let known = low, before = offsetAt(low); before !== after;) {
+      known = firstChange(offsetAt, known, high, before);
+      before = offsetAt(known);
+      yield known;
+    }
+  }
+}
+
+/** The instant in `(low, high]` from which on the offset is no longer `before`. */
+function firstChange(offsetAt: (t: number) => number, low: number, high: number, before: number): number {
+  // Almost every change is at a quarter of an hour of UTC: find that one first, then see whether it is exact.
+  for (const grid of [900_000, 1_000]) {
+    let [same, changed] = [Math.floor(low / grid), Math.ceil(high / grid)];
+    while (changed - same > 1) {
+      const middle = Math.floor((same + changed) / 2);
+      if (offsetAt(middle * grid) === before) same = middle;
+      else changed = middle;
+    }
+    [low, high] = [same * grid, changed * grid];
+    if (offsetAt(high - 1_000) === before) break;
+  }
+  return high;
+}
+
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** A formatter costs much memory and is seldom asked once the years in use are read, so only a few are kept. */
+function formatterOf(name: string): Intl.DateTimeFormat {
+  let formatter = formatters.get(name);
+  if (formatter === undefined) {
+    formatter = new Intl.DateTimeFormat("en-US", {
+      timeZone: name,
+      calendar: "gregory",
+      numberingSystem: "latn",
+      hourCycle: "h23", // `hour12: false` shows midnight as 24 on some engines
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    });
+    if (formatters.size >= MAX_ZONE_FORMATTERS) formatters.clear();
+    formatters.set(name, formatter);
+  }
+  return formatter;
+}
+
+const WALL = /^(\d+)\D+(\d+)\D+(\d+)\D+(\d+)\D+(\d+)\D+(\d+)$/;
+
+/** Reads offsets, in milliseconds, at instants of whole seconds. */
+function offsetReader(name: string): (instant: number) => number {
+  const formatter = formatterOf(name);
+  return (instant) => {
+    const [, month, day, year, hour, minute, second] = WALL.exec(formatter.format(instant))!.map(Number);
+    const seconds = (hour! * 60 + minute!) * 60 + second!;
+    return daysFromCivil(year!, month!, day!) * DAY_MS + seconds * 1_000 - instant;
+  };
+}
