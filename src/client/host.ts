@@ -1,0 +1,59 @@
+import type {
+  Clock,
+  DocumentQuery,
+  Enlisted,
+  Group,
+  GroupResult,
+  Logger,
+  OptionParser,
+  Principal,
+  ScheduleDocument,
+  StandardPolicyOptions,
+  Task,
+} from "../contract/mod.ts";
+import type { MachineEnv, StepResult } from "../machine/mod.ts";
+
+/** What the committed operation of a client did, and to which document. */
+export interface Done {
+  /** The document before; `undefined` for a new one. */
+  readonly before: ScheduleDocument | undefined;
+  readonly result: StepResult;
+}
+
+/** The stores that a schedule may live in: the shared one, or this process only (I4). */
+export type Place = "stored" | "local";
+
+/** Option values that creations start from. */
+export interface Defaults extends StandardPolicyOptions {
+  readonly timezone?: string;
+}
+
+/** What clients are built on. Everything a client does to the world goes through here. */
+export interface ClientHost {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly env: MachineEnv;
+  // deno-lint-ignore no-explicit-any
+  readonly tasks: ReadonlyMap<string, Task<any, any>>;
+  /** Every option key that a plugin owns, with its parser. */
+  readonly parsers: ReadonlyMap<string, OptionParser>;
+  readonly defaults: Defaults & { readonly [key: string]: unknown };
+  /** Milliseconds. */
+  readonly retentionMs: number;
+  readonly canRunAs: (principal: Principal, runAs: string) => boolean;
+  /** Makes a new schedule id. */
+  newId(): string;
+  /** Opens the store if this is the first call; errors: `closed`. Runs that drain after `close` may still pass `draining`. */
+  ready(draining?: boolean): Promise<void>;
+  /** The time that decides what is due, as well as the caller can know it. */
+  now(): number;
+  /** Applies groups; once committed, tells observers, wakes the engine, aborts runs as the effects say. */
+  apply(place: Place, groups: readonly Group<Done>[]): Promise<readonly GroupResult<Done>[]>;
+  /** As the application's own transaction; effects are told at once, without waiting for its commit. */
+  enlist(transaction: unknown): Enlisted;
+  get(place: Place, id: string): Promise<ScheduleDocument | undefined>;
+  find(place: Place, query: DocumentQuery): Promise<readonly ScheduleDocument[]>;
+  /** Runs a task now, on this instance, for a caller. */
+  // deno-lint-ignore no-explicit-any
+  invoke(task: Task<any, any>, input: unknown, caller: Principal): Promise<unknown>;
+}

@@ -1,0 +1,25 @@
+/** Where the scheduler takes its time from. The system's clock by default; `manualClock` of `./testing` in tests. */
+export interface Clock {
+  /** Wall time: milliseconds since the Unix epoch. May jump. */
+  now(): number;
+  /** Milliseconds from an arbitrary origin; never jumps. What durations are measured with. */
+  monotonic(): number;
+  /** Calls back once after a delay of at most 2^31-1 ms; answers a function that cancels it. */
+  setTimer(callback: () => void, delayMs: number, options?: { readonly unref?: boolean }): () => void;
+  /** Calls back once the current turn of the event loop is over; how calls of one turn come to share a commit. */
+  defer(callback: () => void): void;
+  /** Told that work is under way, so that a manual clock can wait for it; answers a function that ends it. */
+  busy?(): () => void;
+}
+
+/** Where messages for people go; `console` fits. */
+export interface Logger {
+  /** Something a person has to look at. */
+  error(message: string, ...details: unknown[]): void;
+  /** Something a person may want to look at. */
+  warn(message: string, ...details: unknown[]): void;
+  /** Something that happened. */
+  info(message: string, ...details: unknown[]): void;
+  /** Something for whoever looks for a fault. */
+  debug(message: string, ...details: unknown[]): void;
+}

@@ -1,0 +1,124 @@
+/**
+ * Every bound of the scheduler and its reason. Nothing loops, batches, queues, stores or retries without one of these.
+ *
+ * @module
+ */
+
+/** The latest deadline, 9999-12-31T23:59:59.999Z: the last instant that ISO 8601 writes with four digits of year (T6). */
+export const MAX_DEADLINE = 253_402_300_799_999;
+
+/** The longest delay that a runtime's timer holds (2^31-1 ms); a longer one fires at once on Node and Deno (T7). */
+export const MAX_TIMER_MS = 2_147_483_647;
+
+/** The default resolution, in milliseconds: below it, timers of both runtimes are not dependable. */
+export const DEFAULT_TICK_MS = 10;
+
+/** A task's input, serialised, in bytes: leaves a document room inside Deno KV's 64 KiB a value (S4). */
+export const MAX_INPUT_BYTES = 32 * 1024;
+
+/** A schedule's state, serialised, in bytes (S3). */
+export const MAX_STATE_BYTES = 4 * 1024;
+
+/** Nesting of an input or a state: deeper values exhaust the stack of JSON parsers elsewhere. */
+export const MAX_JSON_DEPTH = 100;
+
+/** Characters in a name, key, target, group, tag, task name or principal id: keys of stores end at 2 KiB. */
+export const MAX_NAME_LENGTH = 200;
+
+/** Tags on one schedule: each costs an index entry. */
+export const MAX_TAGS = 20;
+
+/** Length of a cron expression: the longest useful one, every value listed, is under this. */
+export const MAX_CRON_LENGTH = 1_000;
+
+/** Cadences of cron expressions kept ready, about 1 KiB each: most processes have fewer different ones. */
+export const MAX_CRON_CACHE = 2_000;
+/** Parsed items of cron fields (`1-5`, `10-50/20`) kept, for the same reason. */
+export const MAX_CRON_ITEMS = 2_000;
+
+/**
+ * How far a search for the next or the last point goes. Calendars repeat after 400 years and zones follow yearly
+ * rules from 2110 at the latest, so what is not found in so many years never comes: an hour that the zone skips on every such day.
+ */
+export const MAX_CRON_SEARCH_MS = 600 * 365.2425 * 86_400_000;
+
+/** Time zones whose tables are kept: the IANA database has about 600 names, aliases included. */
+export const MAX_ZONES = 1_000;
+/** Years of one zone kept in its table, some 200 bytes each: every search, however far, stays below. */
+export const MAX_ZONE_YEARS = 256;
+/** Intl formatters kept for reading zones: each costs tens of KiB, and a zone asks it again only for a year not yet read. */
+export const MAX_ZONE_FORMATTERS = 8;
+
+/** Text kept of an error's name, message and cause, and of its stack: enough to find it, small enough to store. */
+export const MAX_FAULT_MESSAGE = 1_000;
+/** See {@linkcode MAX_FAULT_MESSAGE}. */
+export const MAX_FAULT_STACK = 4_000;
+/** See {@linkcode MAX_FAULT_MESSAGE}; in the history of runs, where there may be many. */
+export const MAX_HISTORY_MESSAGE = 300;
+/** Causes of causes that are followed: a chain may be a cycle. */
+export const MAX_CAUSE_DEPTH = 5;
+
+/** The longest history of runs that a schedule may ask for: it is stored inside the document. */
+export const MAX_HISTORY = 100;
+
+/** Latest decisions kept in a document: what a person reads to see why it did not fire. */
+export const MAX_DECISIONS = 12;
+
+/** Points, retries and reruns that may wait at one schedule: they are stored inside the document. */
+export const MAX_WAITING = 100;
+
+/** Runs of one schedule beside one another under `concurrent`: they are stored inside the document. */
+export const MAX_CONCURRENT_RUNS = 100;
+
+/** The largest `limit` of catchup `all`: beyond it a person wants a batch, not runs. */
+export const MAX_CATCHUP_LIMIT = 100_000;
+
+/** The largest retry limit. */
+export const MAX_RETRIES = 1_000;
+
+/** The grace after which a point counts as missed is never more than this by default (C1). */
+export const MAX_DEFAULT_GRACE_MS = 60_000;
+
+/** How long a handler may ignore its signal after a timeout, or after a close's drain time, before its slot is taken (F5, X1). */
+export const ABORT_GRACE_MS = 5_000;
+
+/** Documents that one `advance` takes: a batch's transaction stays in the order of ten milliseconds. */
+export const MAX_ADVANCE = 1_000;
+
+/** Groups that one commit holds, for the same reason. */
+export const MAX_GROUPS = 5_000;
+
+/** Operations in one group, so one unit of work: a unit is applied in one piece, in memory and in one commit. */
+export const MAX_OPERATIONS = 1_000;
+
+/** Rows of one page of a list. */
+export const MAX_PAGE = 1_000;
+/** Rows of one page of a list unless asked otherwise. */
+export const DEFAULT_PAGE = 100;
+
+/** Longest sleep between two looks at the clock: how late a stepped clock, or a machine that slept, is noticed (T8). No store is asked. */
+export const CLOCK_CHECK_MS = 1_000;
+
+/** Lease times that may be configured: below, renewing costs more than it gives; above, a crash blocks for too long. */
+export const MIN_LEASE_MS = 100;
+/** See {@linkcode MIN_LEASE_MS}. */
+export const MAX_LEASE_MS = 3_600_000;
+
+/** Backoff of calls to a store that failed: first delay, longest delay (M6). */
+export const STORE_RETRY_MS = 100;
+/** See {@linkcode STORE_RETRY_MS}. */
+export const STORE_RETRY_MAX_MS = 5_000;
+
+/** How long an instance leaves a schedule whose policy it does not know, so that it does not find it again at once. */
+export const UNKNOWN_POLICY_RECHECK_MS = 5_000;
+
+/** How often overdue deadlines that no instance can run are looked for, and after how long one counts (M2). */
+export const UNCLAIMED_CHECK_MS = 60_000;
+/** See {@linkcode UNCLAIMED_CHECK_MS}. */
+export const UNCLAIMED_AFTER_MS = 5_000;
+
+/** The largest number of runs that an instance may execute together. */
+export const MAX_CONCURRENCY = 10_000;
+
+/** The longest duration: anything longer passes {@linkcode MAX_DEADLINE} from any instant since 1970. */
+export const MAX_DURATION_MS = MAX_DEADLINE;

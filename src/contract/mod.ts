@@ -1,0 +1,21 @@
+/**
+ * All that a plugin author imports: types, error codes, limits, and the few pure functions that drivers share.
+ *
+ * @module
+ */
+export * from "./check_document.ts";
+export * from "./client.ts";
+export * from "./clock.ts";
+export * from "./document.ts";
+export * from "./errors.ts";
+export * from "./evaluate.ts";
+export * from "./events.ts";
+export * from "./json.ts";
+export * from "./limits.ts";
+export * from "./option_errors.ts";
+export * from "./options.ts";
+export * from "./plugin.ts";
+export * from "./policy.ts";
+export * from "./storage.ts";
+export * from "./task.ts";
+export * from "./time.ts";

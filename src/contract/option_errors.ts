@@ -1,0 +1,98 @@
+import { SchedulerError, show } from "./errors.ts";
+
+/**
+ * The error for an option whose value is not of the accepted form.
+ *
+ * @param where The option's path, such as `"overlap.limit"`.
+ * @param expected What would be accepted, as the end of a sentence.
+ */
+export function invalidOption(where: string, given: unknown, expected: string): SchedulerError {
+  return new SchedulerError("invalid_option", `${where}: ${show(given)} is not accepted; expected ${expected}`, {
+    details: { where, given: show(given), expected },
+  });
+}
+
+/**
+ * The error for a key that nobody owns, with the nearest known one.
+ *
+ * @param where The path of the object that holds the key, ending in a dot; empty at the top.
+ */
+export function unknownOption(key: string, known: Iterable<string>, where = ""): SchedulerError {
+  const names = [...known].sort();
+  const nearest = nearestName(key, names);
+  const hint = nearest === undefined ? `expected one of ${names.join(", ")}` : `did you mean ${show(nearest)}?`;
+  return new SchedulerError("unknown_option", `${where}${key.slice(0, 80)}: unknown option; ${hint}`, {
+    details: { where: `${where}${key}`, key, ...(nearest === undefined ? {} : { nearest }) },
+  });
+}
+
+/** Whether a value is an object made by a literal, by JSON or without a prototype: no array, no instance of a class. */
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype = Object.getPrototypeOf(value);
+  // Another realm's Object.prototype is not ours, but ends its chain as ours does.
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
+}
+
+/**
+ * Reads a value as a plain object that has no other keys than the known ones.
+ *
+ * @throws {SchedulerError} `invalid_option` when it is no plain object; `unknown_option` for a key that is not known.
+ */
+export function plainOptions<Key extends string>(
+  value: unknown,
+  known: readonly Key[],
+  where: string,
+): Readonly<Partial<Record<Key, unknown>>> {
+  if (!isPlainObject(value)) throw invalidOption(where, value, `an object of ${known.join(", ")}`);
+  for (const key of Object.keys(value)) {
+    if (!known.includes(key as Key)) throw unknownOption(key, known, `${where}.`);
+  }
+  return value as Readonly<Partial<Record<Key, unknown>>>;
+}
+
+/**
+ * Reads a whole number between two bounds, both included.
+ *
+ * @throws {SchedulerError} `invalid_option` when it is anything else.
+ */
+export function wholeNumber(value: unknown, least: number, most: number, where: string): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value + 0; // -0 becomes 0
+  throw invalidOption(where, value, `a whole number from ${least} to ${most}`);
+}
+
+/**
+ * Reads one of several words.
+ *
+ * @throws {SchedulerError} `invalid_option` when it is anything else.
+ */
+export function oneOf<Word extends string>(value: unknown, words: readonly Word[], where: string): Word {
+  if (words.includes(value as Word)) return value as Word;
+  throw invalidOption(where, value, words.map((word) => JSON.stringify(word)).join(" or "));
+}
+
+/** The known name that a mistyped one most likely meant, if any is near enough. */
+export function nearestName(given: string, known: readonly string[]): string | undefined {
+  if (given.length > 80) return undefined;
+  let nearest: string | undefined;
+  let least = Math.max(2, Math.floor(given.length / 3)) + 1;
+  for (const name of known) {
+    const distance = editDistance(given.toLowerCase(), name.toLowerCase());
+    if (distance < least) [nearest, least] = [name, distance];
+  }
+  return nearest;
+}
+
+/** Levenshtein's distance: single characters inserted, removed or replaced (Wagner and Fischer's row by row). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

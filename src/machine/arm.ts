@@ -1,0 +1,47 @@
+import { MAX_DEADLINE } from "../contract/mod.ts";
+import { armed, decided, type Draft, draftCadence, question } from "./draft.ts";
+
+/** Points that policies may refuse in a row before the search is given up until it is made again at the last of them. */
+const MAX_REFUSED = 1_000;
+
+/** Whether a schedule has fired as often as it may (T9). */
+export function isSpent(draft: Draft): boolean {
+  const { spec } = draft.definition;
+  return spec.kind !== "at" && spec.maxRuns !== undefined && draft.progress.firings >= spec.maxRuns;
+}
+
+/** Arms the first point of the cadence after an instant, or nothing where there is none. */
+export function arm(draft: Draft, after: number): void {
+  const cadence = draftCadence(draft);
+  if (cadence === null || isSpent(draft)) return armed(draft, null);
+  let point = cadence.next(after);
+  for (let refused = 0; point !== null && refused < MAX_REFUSED; refused++) {
+    const skip = refusal(draft, point);
+    if (skip === undefined) break;
+    const resume = Math.max(point, (skip.until ?? point + 1) - 1);
+    decided(draft, "skipped", point, cadence.count(point - 1, resume), skip.skip);
+    point = cadence.next(resume);
+  }
+  armed(draft, point === null || point > MAX_DEADLINE ? null : { point, at: deadlineOf(draft, point) });
+}
+
+function refusal(draft: Draft, point: number): { readonly skip: string; readonly until?: number } | undefined {
+  for (const policy of draft.env.policies) {
+    const answer = policy.admit?.({ ...question(draft), point });
+    if (answer !== undefined) return answer === "run" ? undefined : answer;
+  }
+  return undefined;
+}
+
+/** When a point is due: moved by the policies, and then never to earlier than one tick from now (J1). */
+export function deadlineOf(draft: Draft, point: number): number {
+  let deadline = point;
+  let random: number | undefined;
+  for (const policy of draft.env.policies) {
+    if (policy.shift === undefined) continue;
+    random ??= draft.env.random();
+    deadline = policy.shift({ ...question(draft), point, deadline, random }) ?? deadline;
+  }
+  if (deadline === point) return point;
+  return Math.min(MAX_DEADLINE, Math.max(Math.round(deadline), draft.now + draft.env.tickMs));
+}

@@ -1,0 +1,45 @@
+import { type Cadence, cronCadence, everyCadence } from "../calendar/mod.ts";
+import type { StoredSpec } from "../contract/mod.ts";
+
+const known = new WeakMap<StoredSpec, Cadence | null>();
+
+/**
+ * The cadence of a spec within its bounds; `null` for a one-shot, which has none.
+ *
+ * @param seed What `H` in a cron expression is spread by: the schedule's name.
+ */
+export function cadenceOf(spec: StoredSpec, seed = ""): Cadence | null {
+  const found = known.get(spec);
+  if (found !== undefined) return found;
+  const made = make(spec, seed);
+  known.set(spec, made);
+  return made;
+}
+
+function make(spec: StoredSpec, seed: string): Cadence | null {
+  if (spec.kind === "at") return null;
+  const whole = spec.kind === "every"
+    ? everyCadence(spec.anchor, spec.every)
+    : cronCadence(spec.cron, { timezone: spec.timezone, seed, ...(spec.dst === undefined ? {} : { dst: spec.dst }) });
+  return spec.startAt === undefined && spec.endAt === undefined
+    ? whole
+    : bounded(whole, spec.startAt ?? -Infinity, spec.endAt ?? Infinity);
+}
+
+/** The points of a cadence within [from, to]. */
+function bounded(whole: Cadence, from: number, to: number): Cadence {
+  return {
+    next(after) {
+      const point = whole.next(Math.max(after, from - 1));
+      return point === null || point > to ? null : point;
+    },
+    previous(atOrBefore) {
+      const point = whole.previous(Math.min(atOrBefore, to));
+      return point === null || point < from ? null : point;
+    },
+    count(after, upTo) {
+      const [low, high] = [Math.max(after, from - 1), Math.min(upTo, to)];
+      return high <= low ? 0 : whole.count(low, high);
+    },
+  };
+}

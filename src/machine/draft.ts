@@ -1,0 +1,143 @@
+import type { Cadence } from "../calendar/mod.ts";
+import {
+  type ArmedDeadline,
+  type CatchupBacklog,
+  type DecisionWhat,
+  type Fault,
+  type LiveRun,
+  MAX_DECISIONS,
+  type PolicyQuestion,
+  type ScheduleDefinition,
+  type ScheduleDocument,
+  type ScheduleProgress,
+  type StoredDecision,
+  type StoredRun,
+  type WaitingRun,
+} from "../contract/mod.ts";
+import { cadenceOf } from "./cadence.ts";
+import type { Effect, MachineEnv, StepResult } from "./types.ts";
+
+/** A document's progress while one step works on it. Arrays are replaced, never changed in place. */
+export type DraftProgress = {
+  -readonly [Key in keyof ScheduleProgress]: ScheduleProgress[Key];
+};
+
+/** One step's work on one document. */
+export interface Draft {
+  readonly id: string;
+  readonly before: ScheduleDocument | undefined;
+  definition: ScheduleDefinition;
+  readonly progress: DraftProgress;
+  readonly now: number;
+  readonly env: MachineEnv;
+  readonly effects: Effect[];
+}
+
+/** Progress of a schedule that has just been made. */
+export function freshProgress(): ScheduleProgress {
+  return {
+    wakeAt: null,
+    next: null,
+    runs: [],
+    waiting: [],
+    fence: 0,
+    firings: 0,
+    runCount: 0,
+    faultCount: 0,
+    consecutiveFaults: 0,
+    missedCount: 0,
+    overlapCount: 0,
+    settledCount: 0,
+    durationSum: 0,
+    history: [],
+    decisions: [],
+  };
+}
+
+/** Opens a document for one step. */
+export function draftOf(document: ScheduleDocument, now: number, env: MachineEnv): Draft {
+  return {
+    id: document.id,
+    before: document,
+    definition: document.definition,
+    progress: { ...document.progress },
+    now,
+    env,
+    effects: [],
+  };
+}
+
+/** The step's result: the document with the draft's progress. */
+export function finished(draft: Draft, answer: boolean): StepResult {
+  return {
+    document: { id: draft.id, definition: draft.definition, progress: draft.progress },
+    effects: draft.effects,
+    answer,
+  };
+}
+
+/** The step's result when nothing happened. */
+export function unchanged(document: ScheduleDocument, answer: boolean): StepResult {
+  return { document, effects: [], answer };
+}
+
+/** The schedule's cadence; `null` for a one-shot. */
+export function draftCadence(draft: Draft): Cadence | null {
+  return cadenceOf(draft.definition.spec, draft.definition.name);
+}
+
+/** What every question to a policy carries. */
+export function question(draft: Draft): PolicyQuestion {
+  const { id, definition, now } = draft;
+  return { id, kind: definition.spec.kind, options: definition.options, now };
+}
+
+/** Whether anything is left that will or may run. */
+export function isOver(progress: DraftProgress): boolean {
+  return progress.next === null && progress.runs.length === 0 && progress.waiting.length === 0 &&
+    progress.backlog === undefined;
+}
+
+/** Writes a decision down; the same one again in a row only grows its count. */
+export function decided(draft: Draft, what: DecisionWhat, point?: number, count = 1, detail?: string): void {
+  const { decisions } = draft.progress;
+  const last = decisions.at(-1);
+  const again = last !== undefined && last[0] === what && last[4] === detail;
+  const entry: StoredDecision = detail === undefined
+    ? [what, draft.now, again ? last[2] + count : count, point ?? null]
+    : [what, draft.now, again ? last[2] + count : count, point ?? null, detail];
+  draft.progress.decisions = [...(again ? decisions.slice(0, -1) : decisions.slice(1 - MAX_DECISIONS)), entry];
+}
+
+/** Writes a run into the history. */
+export function remembered(draft: Draft, run: StoredRun): void {
+  const { history } = draft.definition;
+  draft.progress.history = history === 0 ? [] : [...draft.progress.history.slice(1 - history), run].slice(-history);
+}
+
+/** Counts a fault (V1); whether it counts towards the limit is decided where the deadline ends. */
+export function faulted(draft: Draft, fault: Fault): void {
+  draft.progress.faultCount++;
+  draft.progress.lastFault = fault;
+}
+
+/** Sets or clears what is armed. */
+export function armed(draft: Draft, next: ArmedDeadline | null): void {
+  draft.progress.next = next;
+}
+
+/** Replaces what waits. */
+export function setWaiting(draft: Draft, waiting: readonly WaitingRun[]): void {
+  draft.progress.waiting = waiting;
+}
+
+/** Replaces what catchup owes. */
+export function setBacklog(draft: Draft, backlog: readonly CatchupBacklog[]): void {
+  if (backlog.length === 0) delete draft.progress.backlog;
+  else draft.progress.backlog = backlog;
+}
+
+/** Replaces a live run by its fence. */
+export function setRun(draft: Draft, run: LiveRun): void {
+  draft.progress.runs = draft.progress.runs.map((live) => live.fence === run.fence ? run : live);
+}

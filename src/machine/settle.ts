@@ -1,0 +1,140 @@
+import { type Fault, type LiveRun, MAX_DEADLINE, MAX_WAITING, type SettledAnswer } from "../contract/mod.ts";
+import { isSpent } from "./arm.ts";
+import { arrive } from "./arrive.ts";
+import { armed, decided, type Draft, faulted, isOver, question, remembered, setWaiting } from "./draft.ts";
+import { retire, retireIfOver, retireOutOfRange } from "./retire.ts";
+import { addDuration } from "./sketch.ts";
+import { startReady } from "./start.ts";
+import type { Claim, Settlement } from "./types.ts";
+
+/** A run has ended on its own instance. The fence is known to hold. */
+export function settle(draft: Draft, run: LiveRun, settlement: Settlement, claim: Claim | undefined): void {
+  arrive(draft, Math.min(settlement.endedAt, draft.now));
+  const replaced = run.abort === "replaced" && settlement.outcome !== "succeeded";
+  const outcome = replaced ? "replaced" : settlement.outcome;
+  ended(draft, run, { ...settlement, outcome });
+  if (outcome === "succeeded") succeeded(draft, run, settlement);
+  else if (replaced) draft.effects.push({ type: "settled", run, settlement: { ...settlement, outcome } });
+  else failed(draft, run, settlement);
+  retireIfOver(draft);
+  if (draft.progress.retired !== undefined || claim === undefined) return;
+  arrive(draft, draft.now);
+  startReady(draft, claim);
+}
+
+/** Takes the run off the live ones and into the history. */
+function ended(draft: Draft, run: LiveRun, settlement: Settlement): void {
+  const { progress } = draft;
+  const { startedAt, endedAt, durationMs, outcome, fault } = settlement;
+  progress.runs = progress.runs.filter((live) => live.fence !== run.fence);
+  progress.lastDurationMs = durationMs;
+  progress.settledCount++;
+  progress.durationSum += durationMs;
+  progress.sketch = addDuration(progress.sketch, durationMs);
+  if (progress.lastRun === run.claimedAt) progress.lastRun = Math.max(run.claimedAt, startedAt);
+  const entry = [run.fence, run.point, startedAt, endedAt, run.attempt, outcome, run.instance] as const;
+  remembered(draft, fault === undefined ? entry : [...entry, shortened(fault)]);
+}
+
+function succeeded(draft: Draft, run: LiveRun, settlement: Settlement): void {
+  const { progress, definition, now } = draft;
+  progress.consecutiveFaults = 0;
+  draft.effects.push({ type: "settled", run, settlement });
+  if (settlement.retire !== undefined) return retire(draft, settlement.retire);
+  if (settlement.againMs === undefined || !definition.adaptive || progress.stopping === true || isSpent(draft)) return;
+  const at = now + Math.max(draft.env.tickMs, Math.round(settlement.againMs));
+  if (at > MAX_DEADLINE) return retireOutOfRange(draft);
+  if (definition.spec.kind !== "at" && at > (definition.spec.endAt ?? Infinity)) return;
+  armed(draft, { point: at, at, again: true });
+  decided(draft, "again", at);
+}
+
+function failed(draft: Draft, run: LiveRun, settlement: Settlement): void {
+  const fault = settlement.fault ?? { name: "Error", message: "the run failed", at: draft.now };
+  faulted(draft, fault);
+  if (settlement.retire !== undefined) {
+    draft.progress.consecutiveFaults++;
+    draft.effects.push({ type: "settled", run, settlement });
+    return retire(draft, settlement.retire);
+  }
+  const answer = settlement.outcome === "aborted" ? undefined : settledAnswer(draft, run, "faulted");
+  const retries = answer !== undefined && "retryAfterMs" in answer && draft.progress.stopping !== true &&
+    draft.progress.waiting.length < MAX_WAITING;
+  if (!retries) {
+    draft.effects.push({ type: "settled", run, settlement });
+    return exhausted(draft, "failed");
+  }
+  const at = draft.now + Math.round(answer.retryAfterMs);
+  const { point, missed, attempt, losses } = run;
+  const retry = { point, at, attempt: attempt + 1, missed, cause: "retry" as const };
+  setWaiting(draft, [...draft.progress.waiting, losses === undefined ? retry : { ...retry, losses }]);
+  draft.effects.push({ type: "settled", run, settlement, retryAt: at });
+}
+
+function settledAnswer(draft: Draft, run: LiveRun, outcome: "faulted" | "lost"): SettledAnswer | undefined {
+  const attempt = run.attempt - (run.losses ?? 0);
+  const consecutiveFaults = draft.progress.consecutiveFaults + 1;
+  for (const policy of draft.env.policies) {
+    const answer = policy.settled?.({ ...question(draft), outcome, attempt, consecutiveFaults });
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
+}
+
+/** A deadline has ended in a fault: it counts towards the limit (F2), and a one-shot is over (F3). */
+function exhausted(draft: Draft, reason: "failed" | "lost"): void {
+  const { progress } = draft;
+  const asked = question(draft);
+  progress.consecutiveFaults++;
+  for (const policy of draft.env.policies) {
+    const answer = policy.settled?.({
+      ...asked,
+      outcome: reason === "lost" ? "lost" : "faulted",
+      attempt: Infinity,
+      consecutiveFaults: progress.consecutiveFaults,
+    });
+    if (answer !== undefined && "retire" in answer) return retire(draft, answer.retire);
+  }
+  if (asked.kind === "at" && isOver(progress)) retire(draft, reason);
+}
+
+/** How often a deadline may be lost with its instance unless the schedule says otherwise (M3). */
+export const DEFAULT_MAX_LOST = 3;
+
+/** A run's instance is gone: the run starts again elsewhere, or counts as a fault and does not (M3). */
+export function lose(draft: Draft, run: LiveRun): void {
+  const { progress, definition, now } = draft;
+  const fault: Fault = { name: "LeaseLost", message: `instance ${run.instance} lost the run's lease`, at: now };
+  const losses = (run.losses ?? 0) + 1;
+  progress.runs = progress.runs.filter((live) => live.fence !== run.fence);
+  faulted(draft, fault);
+  const { fence, point, claimedAt, attempt, instance, missed } = run;
+  remembered(draft, [fence, point, claimedAt, now, attempt, "lost", instance, fault.message]);
+  decided(draft, "lost", point);
+  const rerun = definition.onLost !== "fault" && losses < (definition.maxLost ?? DEFAULT_MAX_LOST) &&
+    run.abort === undefined && progress.stopping !== true && progress.waiting.length < MAX_WAITING;
+  draft.effects.push({ type: "lost", run, rerun });
+  if (!rerun) return exhausted(draft, "lost");
+  progress.consecutiveFaults++;
+  setWaiting(draft, [{ point, at: now, attempt: attempt + 1, missed, cause: "rerun", losses }, ...progress.waiting]);
+}
+
+/** A run that its instance gives back at closing; it starts again wherever there is room (X1). */
+export function release(draft: Draft, run: LiveRun, started: boolean): void {
+  const { progress, now } = draft;
+  const { point, attempt, missed, losses } = run;
+  progress.runs = progress.runs.filter((live) => live.fence !== run.fence);
+  if (run.abort !== undefined || progress.stopping === true) return retireIfOver(draft);
+  if (!started) {
+    progress.runCount--;
+    if (run.previousStart === undefined) delete progress.lastRun;
+    else progress.lastRun = run.previousStart;
+  }
+  const rerun = { point, at: now, attempt: started ? attempt + 1 : attempt, missed, cause: "rerun" as const };
+  setWaiting(draft, [losses === undefined ? rerun : { ...rerun, losses }, ...progress.waiting]);
+}
+
+function shortened(fault: Fault): string {
+  const text = `${fault.name}: ${fault.message}`;
+  return text.length <= 300 ? text : `${text.slice(0, 297)}...`;
+}
