@@ -1,0 +1,92 @@
+import {
+  type CatchupOption,
+  type CatchupPolicy,
+  CONTRACT,
+  invalidOption,
+  type Json,
+  type JsonObject,
+  MAX_CATCHUP_LIMIT,
+  type MissedAnswer,
+  oneOf,
+  type OptionPlace,
+  parseDuration,
+  plainOptions,
+  type Plugin,
+  wholeNumber,
+} from "../../src/contract/mod.ts";
+
+const POLICIES: readonly CatchupPolicy[] = ["once", "skip", "all"];
+const DEFAULT_LIMIT = 100;
+
+/** The option that {@linkcode catchup} owns. */
+export interface CatchupOptions {
+  /** What becomes of points that passed with nothing running. Default `"once"`. */
+  readonly catchup?: CatchupOption;
+}
+
+/** What is stored; a policy without parameters is stored as its bare name. Durations are milliseconds. */
+interface StoredCatchup {
+  readonly policy: CatchupPolicy;
+  readonly grace?: number;
+  readonly limit?: number;
+  readonly window?: number;
+}
+
+/**
+ * Owns the option `catchup` (C): `"once"` makes one run for all that was missed, `"skip"` drops it, `"all"` runs each
+ * missed point, the newest `limit` (100) of them and none older than `window`. `grace` says how late a point may be and
+ * still be an ordinary run.
+ */
+export function catchup(): Plugin<CatchupOptions> {
+  return {
+    name: "catchup",
+    contract: CONTRACT,
+    options: { catchup: { parse: parseCatchup, default: "once" } },
+    policy: {
+      grace: ({ options }) => stored(options).grace,
+      missed: ({ options }) => missed(stored(options)),
+    },
+  };
+}
+
+function missed({ policy, limit = DEFAULT_LIMIT, window }: StoredCatchup): MissedAnswer {
+  if (policy === "once") return { run: "newest" };
+  if (policy === "skip") return { run: "none" };
+  return { run: "each", limit, ...(window === undefined ? {} : { windowMs: window }) };
+}
+
+function stored({ catchup = "once" }: JsonObject): StoredCatchup {
+  return typeof catchup === "string" ? { policy: catchup as CatchupPolicy } : catchup as unknown as StoredCatchup;
+}
+
+function parseCatchup(value: CatchupOption, { where }: OptionPlace): Json | undefined {
+  if (typeof value === "string") return compact({ policy: oneOf(value, POLICIES, where) });
+  const given = plainOptions(value, ["policy", "grace", "limit", "window"], where);
+  const policy = oneOf(given.policy, POLICIES, `${where}.policy`);
+  for (const key of ["limit", "window"] as const) {
+    if (given[key] !== undefined && policy !== "all") {
+      throw invalidOption(`${where}.${key}`, given[key], `it with policy "all" only, not with "${policy}"`);
+    }
+  }
+  return compact({
+    policy,
+    ...duration("grace", given.grace, where),
+    ...limitOf(given.limit, where),
+    ...duration("window", given.window, where),
+  });
+}
+
+function duration(key: "grace" | "window", value: unknown, where: string): object {
+  return value === undefined ? {} : { [key]: Math.round(parseDuration(value as number, `${where}.${key}`)) };
+}
+
+function limitOf(value: unknown, where: string): { readonly limit?: number } {
+  if (value === undefined) return {};
+  const limit = wholeNumber(value, 1, MAX_CATCHUP_LIMIT, `${where}.limit`);
+  return limit === DEFAULT_LIMIT ? {} : { limit };
+}
+
+function compact(option: StoredCatchup): Json | undefined {
+  if (Object.keys(option).length > 1) return { ...option };
+  return option.policy === "once" ? undefined : option.policy;
+}

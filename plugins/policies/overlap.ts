@@ -1,0 +1,77 @@
+import {
+  CONTRACT,
+  invalidOption,
+  type Json,
+  type JsonObject,
+  MAX_CONCURRENT_RUNS,
+  MAX_WAITING,
+  oneOf,
+  type OptionPlace,
+  type OverlapAnswer,
+  type OverlapOption,
+  type OverlapPolicy,
+  type OverlapQuestion,
+  plainOptions,
+  type Plugin,
+  wholeNumber,
+} from "../../src/contract/mod.ts";
+
+const POLICIES: readonly OverlapPolicy[] = ["skip", "queue", "concurrent", "replace"];
+const DEFAULT_LIMIT = { queue: 1, concurrent: MAX_CONCURRENT_RUNS };
+const LARGEST_LIMIT = { queue: MAX_WAITING, concurrent: MAX_CONCURRENT_RUNS };
+
+/** The option that {@linkcode overlap} owns. */
+export interface OverlapOptions {
+  /** What becomes of a point that arrives during a run. Default `"skip"`. */
+  readonly overlap?: OverlapOption;
+}
+
+/** What is stored; a policy at its default limit is stored as its bare name. */
+interface StoredOverlap {
+  readonly policy: OverlapPolicy;
+  readonly limit?: number;
+}
+
+/**
+ * Owns the option `overlap` (O): `"skip"` drops a point that arrives during a run, `"queue"` lets `limit` (1) of them
+ * wait, `"concurrent"` runs up to `limit` (100) together, `"replace"` aborts the run in progress.
+ */
+export function overlap(): Plugin<OverlapOptions> {
+  return {
+    name: "overlap",
+    contract: CONTRACT,
+    options: { overlap: { parse: parseOverlap, default: "skip" } },
+    policy: { overlap: (question) => decide(stored(question.options), question) },
+  };
+}
+
+function decide({ policy, limit }: StoredOverlap, { running, queued }: OverlapQuestion): OverlapAnswer {
+  switch (policy) {
+    case "queue":
+      return queued < (limit ?? DEFAULT_LIMIT.queue) ? "queue" : "drop";
+    case "concurrent":
+      return running < (limit ?? DEFAULT_LIMIT.concurrent) ? "start" : "drop";
+    case "replace":
+      return "replace";
+    default:
+      return "drop";
+  }
+}
+
+function stored({ overlap = "skip" }: JsonObject): StoredOverlap {
+  return typeof overlap === "string" ? { policy: overlap as OverlapPolicy } : overlap as unknown as StoredOverlap;
+}
+
+function parseOverlap(value: OverlapOption, { where }: OptionPlace): Json | undefined {
+  const { policy: word, limit: given } = typeof value === "string"
+    ? { policy: value, limit: undefined }
+    : plainOptions(value, ["policy", "limit"], where);
+  const policy = oneOf(word, POLICIES, typeof value === "string" ? where : `${where}.policy`);
+  const bare = policy === "skip" ? undefined : policy;
+  if (given === undefined) return bare;
+  if (policy !== "queue" && policy !== "concurrent") {
+    throw invalidOption(`${where}.limit`, given, `it with policy "queue" or "concurrent" only, not with "${policy}"`);
+  }
+  const limit = wholeNumber(given, 1, LARGEST_LIMIT[policy], `${where}.limit`);
+  return limit === DEFAULT_LIMIT[policy] ? bare : { policy, limit };
+}
