@@ -1,0 +1,136 @@
+import {
+  checkDocument,
+  documentIndex,
+  type Json,
+  type ScheduleDefinition,
+  type ScheduleDocument,
+  type ScheduleProgress,
+} from "../../../src/contract/mod.ts";
+import { columnText, fromColumnText, type ScheduleRow } from "./tables.ts";
+
+/** The columns that a document is read from. */
+export type StoredTexts = Pick<ScheduleRow, "id" | "definition" | "progress" | "parked">;
+
+/** The columns that change with progress alone. */
+export type ProgressColumns = Pick<
+  ScheduleRow,
+  "id" | "lane" | "wake_at" | "next_run" | "name" | "dedupe_key" | "live" | "running" | "progress"
+>;
+
+/** What a row holds when it is read, or why it cannot be used. */
+export type Decoded =
+  | { readonly document: ScheduleDocument; readonly damage?: undefined }
+  | { readonly document?: undefined; readonly damage: string };
+
+/** Fields of progress at these values are not stored: most schedules have most of them most of the time. */
+const RESTING = {
+  wakeAt: null,
+  next: null,
+  runs: [],
+  waiting: [],
+  fence: 0,
+  firings: 0,
+  runCount: 0,
+  faultCount: 0,
+  consecutiveFaults: 0,
+  missedCount: 0,
+  overlapCount: 0,
+  settledCount: 0,
+  durationSum: 0,
+  history: [],
+  decisions: [],
+} as const satisfies ScheduleProgress;
+
+/** A whole row from a document. */
+export function encodeRow(document: ScheduleDocument): ScheduleRow {
+  const { definition } = document;
+  return {
+    ...encodeProgress(document),
+    task: columnText(definition.task),
+    owner: columnText(definition.owner),
+    grp: nullable(definition.group),
+    target: nullable(definition.target),
+    tags: definition.tags === undefined ? null : JSON.stringify(definition.tags.map(columnText)),
+    definition: JSON.stringify(definition),
+    parked: document.parked ?? null,
+  };
+}
+
+/** The columns to write when the definition has not changed. */
+export function encodeProgress(document: ScheduleDocument): ProgressColumns {
+  const index = documentIndex(document);
+  return {
+    id: document.id,
+    lane: index.lane === null ? null : columnText(index.lane),
+    // A column holds whole milliseconds; rounded up, since nothing may happen before its time.
+    wake_at: index.wakeAt === null ? null : Math.ceil(index.wakeAt),
+    next_run: index.nextRun === null ? null : Math.ceil(index.nextRun),
+    name: index.name === null ? null : columnText(index.name),
+    dedupe_key: index.key === null ? null : columnText(index.key),
+    live: index.live ? 1 : 0,
+    running: index.running ? 1 : 0,
+    progress: progressText(document.progress),
+  };
+}
+
+/** The document of a row, checked. */
+export function decodeRow(row: StoredTexts): Decoded {
+  try {
+    const definition = JSON.parse(row.definition) as ScheduleDefinition;
+    const progress = { ...RESTING, ...JSON.parse(row.progress) } as ScheduleProgress;
+    const document = { id: row.id, definition, progress };
+    return { document: checkDocument(row.parked === null ? document : { ...document, parked: row.parked }) };
+  } catch (error) {
+    return { damage: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/**
+ * The document of a row for whoever inspects it: one that cannot be read is made up from what the columns still tell,
+ * and says in `parked` why.
+ */
+export function inspectRow(row: ScheduleRow): ScheduleDocument {
+  const { document, damage } = decodeRow(row);
+  if (document !== undefined) return document;
+  const progress = row.live === 1 ? RESTING : { ...RESTING, retired: { at: 0, reason: "failed" } };
+  return { id: row.id, definition: remains(row), progress, parked: row.parked ?? damage };
+}
+
+/** What the columns tell of a definition. It never fires: it is only seen parked. */
+function remains(row: ScheduleRow): ScheduleDefinition {
+  const text = <K extends string>(key: K, column: string | null): { readonly [P in K]?: string } =>
+    (column === null ? {} : { [key]: fromColumnText(column) }) as { readonly [P in K]?: string };
+  const owner = fromColumnText(row.owner);
+  return {
+    task: fromColumnText(row.task),
+    spec: { kind: "at", at: row.next_run ?? row.wake_at ?? 0 },
+    options: {},
+    owner,
+    authority: { id: owner },
+    ...text("name", row.name),
+    ...text("key", row.dedupe_key),
+    ...text("group", row.grp),
+    ...text("target", row.target),
+    adaptive: false,
+    retention: 0,
+    history: 0,
+    createdAt: 0,
+  };
+}
+
+function progressText(progress: ScheduleProgress): string {
+  const stored: Record<string, Json> = {};
+  for (const key in progress) {
+    const value = progress[key as keyof ScheduleProgress] as Json | undefined;
+    if (value !== undefined && !(rests(value) && Object.hasOwn(RESTING, key))) stored[key] = value;
+  }
+  return JSON.stringify(stored);
+}
+
+function rests(value: Json): boolean {
+  return value === 0 || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+function nullable(text: string | undefined): string | null {
+  return text === undefined ? null : columnText(text);
+}

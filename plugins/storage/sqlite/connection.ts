@@ -1,0 +1,109 @@
+import { type Clock, StorageError } from "../../../src/contract/mod.ts";
+import { inTransaction, prepare, readValue, type SqliteDatabaseLike, type SqliteStatementLike } from "./database.ts";
+import { isBusy, storageError } from "./errors.ts";
+import { bind, type Statement } from "./statements.ts";
+
+/** Pauses between attempts to get the write lock, in milliseconds; the last is repeated. */
+const PAUSES = [1, 2, 3, 5, 8, 12, 20];
+
+/** How a connection waits for others. */
+export interface ConnectionOptions {
+  readonly database: SqliteDatabaseLike;
+  readonly clock: Clock;
+  /** Milliseconds for which the write lock is waited for. */
+  readonly busyTimeout: number;
+  /** Whether the application uses the connection too, with a busy timeout of its own. */
+  readonly shared: boolean;
+}
+
+/**
+ * One SQLite connection with its prepared statements. Everything on it is synchronous but the waiting for the write
+ * lock: SQLite's own would block the event loop, and with it the very transaction of this process that is waited for.
+ */
+export class Connection {
+  readonly database: SqliteDatabaseLike;
+  readonly #options: ConnectionOptions;
+  readonly #prepared = new Map<string, SqliteStatementLike>();
+
+  constructor(options: ConnectionOptions) {
+    this.database = options.database;
+    this.#options = options;
+    if (!options.shared) this.database.exec("pragma busy_timeout = 0");
+  }
+
+  /** Runs a statement that answers no rows. */
+  run<P>(statement: Statement<P>, values: P): void {
+    this.#statement(statement.query.sql).run(...bind(statement, values));
+  }
+
+  /** Reads the first row. */
+  get<P, R>(statement: Statement<P, R>, values: P): R | undefined {
+    return this.#statement(statement.query.sql).get(...bind(statement, values)) as R | undefined;
+  }
+
+  /** Reads every row. */
+  all<P, R>(statement: Statement<P, R>, values: P): readonly R[] {
+    return this.#statement(statement.query.sql).all(...bind(statement, values)) as R[];
+  }
+
+  /**
+   * Does work in a write transaction and answers once it is committed, so durable. The work is rolled back if it
+   * throws. It may wait for the lock, but never in the middle.
+   */
+  write<T>(doing: string, work: () => T): Promise<T> {
+    return this.retry(doing, () => {
+      this.#begin();
+      try {
+        const result = work();
+        this.#control("commit");
+        return result;
+      } catch (error) {
+        // After some failures SQLite has rolled back by itself.
+        if (inTransaction(this.database)) this.#control("rollback");
+        throw error;
+      }
+    });
+  }
+
+  /** Does work now, or again after a pause for as long as another connection is in the way. */
+  async retry<T>(doing: string, work: () => T): Promise<T> {
+    const { clock, busyTimeout } = this.#options;
+    const start = clock.monotonic();
+    for (let attempt = 0;; attempt++) {
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error)) throw storageError(doing, error);
+        if (clock.monotonic() - start >= busyTimeout) {
+          throw new StorageError(
+            `sqlite: ${doing}: the database has been locked by another connection for ${busyTimeout} ms`,
+            { cause: error, details: { busyTimeout } },
+          );
+        }
+      }
+      const pause = PAUSES[Math.min(attempt, PAUSES.length - 1)]!;
+      await new Promise<void>((resolve) => void clock.setTimer(resolve, pause));
+    }
+  }
+
+  #begin(): void {
+    if (!this.#options.shared) return this.#control("begin immediate");
+    const timeout = readValue(this.database, "pragma busy_timeout");
+    this.database.exec("pragma busy_timeout = 0");
+    try {
+      this.#control("begin immediate");
+    } finally {
+      this.database.exec(`pragma busy_timeout = ${Number(timeout)}`);
+    }
+  }
+
+  #control(command: "begin immediate" | "commit" | "rollback"): void {
+    this.#statement(command).run();
+  }
+
+  #statement(sql: string): SqliteStatementLike {
+    let statement = this.#prepared.get(sql);
+    if (statement === undefined) this.#prepared.set(sql, statement = prepare(this.database, sql));
+    return statement;
+  }
+}

@@ -1,0 +1,205 @@
+import {
+  type Change,
+  type Damaged,
+  evaluateGroup,
+  type Group,
+  type GroupResult,
+  MAX_ADVANCE,
+  type ScheduleDocument,
+  SchedulerError,
+  type Selector,
+  type Write,
+} from "../../../src/contract/mod.ts";
+import { type Decoded, decodeRow, encodeProgress, encodeRow, inspectRow } from "../sql/codec.ts";
+import { columnText, fromColumnText } from "../sql/tables.ts";
+import type { Connection } from "./connection.ts";
+import { DocumentCache } from "./document_cache.ts";
+import { isUniqueConflict } from "./errors.ts";
+import type { Statements, WorkRow } from "./statements.ts";
+
+/** Stored text, in characters, whose documents are kept decoded: some ten thousand schedules. */
+const CACHE_CHARACTERS = 16 * 1024 * 1024;
+
+/** Of each lane, however many are due. */
+const LEAST_PER_LANE = 16;
+
+/** What {@linkcode Documents.step} did. */
+export interface Stepped<T> {
+  readonly values: readonly T[];
+  readonly damaged: readonly Damaged[];
+}
+
+/** Reads and writes documents inside a transaction that somebody else has begun and will end. Synchronous. */
+export class Documents {
+  readonly #connection: Connection;
+  readonly #statements: Statements;
+  readonly #cache = new DocumentCache(CACHE_CHARACTERS);
+
+  constructor(connection: Connection, statements: Statements) {
+    this.#connection = connection;
+    this.#statements = statements;
+  }
+
+  /** To be called when somebody else may have written, or when what was written is rolled back. */
+  forget(): void {
+    this.#cache.clear();
+  }
+
+  /** Applies one group; `savepoint` leaves the transaction usable when a name, a key or an id is taken. */
+  apply<T>(group: Group<T>, now: number, savepoint: boolean): GroupResult<T> {
+    const evaluation = evaluateGroup(group, (select) => this.#read(select), now);
+    if (!evaluation.committed) return evaluation;
+    const refusal = savepoint ? this.#writeApart(evaluation.writes) : this.#writeAll(evaluation.writes);
+    if (refusal !== undefined) return { committed: false, reason: refusal };
+    return { committed: true, values: evaluation.values };
+  }
+
+  /** Applies a step to what is due in the lanes, and parks what cannot be read. */
+  step<T>(
+    lanes: readonly string[],
+    limit: number,
+    now: number,
+    step: (document: ScheduleDocument, now: number) => Change<T>,
+  ): Stepped<T> {
+    const values: T[] = [];
+    const damaged: Damaged[] = [];
+    for (const { id, document: before, damage } of this.#due(lanes, Math.min(limit, MAX_ADVANCE), now)) {
+      if (before === undefined) {
+        damaged.push({ id, ...this.#park(id, damage) });
+        continue;
+      }
+      const { document, value, reject } = step(before, now);
+      values.push(value);
+      if (reject !== undefined) continue;
+      if (document !== undefined) this.#write({ before, after: document });
+      else if (!isDue(before, now)) this.#writeProgress(before); // its wake_at was edited by hand
+    }
+    return { values, damaged };
+  }
+
+  #due(lanes: readonly string[], limit: number, now: number): readonly Found[] {
+    const { earliest, due, byIds } = this.#statements;
+    const waiting = this.#connection.all(earliest, { lanes: columnList(lanes) })
+      .filter((lane) => lane.earliest !== null && lane.earliest <= now).map(({ lane }) => lane);
+    if (waiting.length === 0) return [];
+    const perLane = waiting.length === 1 ? limit : Math.max(Math.ceil(2 * limit / waiting.length), LEAST_PER_LANE);
+    const ids = this.#connection.all(due, { lanes: JSON.stringify(waiting), now, perLane, limit }).map(({ id }) => id);
+    const found = new Map<string, Found>();
+    const unknown: string[] = [];
+    for (const id of ids) {
+      const document = this.#cache.get(id);
+      if (document === undefined) unknown.push(id);
+      else found.set(id, { id, document });
+    }
+    if (unknown.length > 0) {
+      for (const row of this.#connection.all(byIds, { ids: JSON.stringify(unknown) })) {
+        found.set(row.id, { id: row.id, ...this.#decode(row) });
+      }
+    }
+    return ids.map((id) => found.get(id)!);
+  }
+
+  #read(select: Exclude<Selector, null>): ScheduleDocument | undefined {
+    const { byId, byName, byKey } = this.#statements;
+    if ("id" in select) {
+      const known = this.#cache.get(select.id);
+      return known ?? this.#current(this.#connection.get(byId, select));
+    }
+    const owner = columnText(select.owner);
+    return this.#current(
+      "name" in select
+        ? this.#connection.get(byName, { owner, name: columnText(select.name) })
+        : this.#connection.get(byKey, { owner, key: columnText(select.key) }),
+    );
+  }
+
+  #current(row: WorkRow | undefined): ScheduleDocument | undefined {
+    if (row === undefined) return undefined;
+    return this.#cache.get(row.id) ?? this.#decode(row).document ??
+      inspectRow(this.#connection.get(this.#statements.whole, { id: row.id })!);
+  }
+
+  #decode(row: WorkRow): Decoded {
+    const decoded = decodeRow(row);
+    if (decoded.document !== undefined) {
+      this.#cache.set(decoded.document, row.progress.length, row.definition.length);
+    }
+    return decoded;
+  }
+
+  #park(id: string, error: string): { readonly task: string; readonly error: string } {
+    this.#connection.run(this.#statements.park, { id, parked: error });
+    const row = this.#connection.get(this.#statements.whole, { id })!;
+    return { task: fromColumnText(row.task), error };
+  }
+
+  #writeApart(writes: readonly Write[]): SchedulerError | undefined {
+    const { database } = this.#connection;
+    database.exec("savepoint one_group");
+    try {
+      this.#writeAll(writes);
+      return undefined;
+    } catch (error) {
+      if (!isUniqueConflict(error)) throw error;
+      database.exec("rollback to one_group");
+      this.#cache.clear();
+      return conflict(writes, error);
+    } finally {
+      database.exec("release one_group");
+    }
+  }
+
+  #writeAll(writes: readonly Write[]): undefined {
+    for (const write of writes) this.#write(write);
+  }
+
+  #write({ before, after }: Write): void {
+    if (after === null) this.#remove(before!.id);
+    else if (before === undefined) this.#connection.run(this.#statements.insert, encodeRow(after));
+    else if (after.parked !== undefined) this.#leaveParked(after, after.parked);
+    else if (before.definition === after.definition && before.parked === undefined) this.#writeProgress(after);
+    else this.#writeWhole(after);
+  }
+
+  #remove(id: string): void {
+    this.#connection.run(this.#statements.remove, { id });
+    this.#cache.delete(id);
+  }
+
+  /** What is parked keeps its texts, whatever they are, for a person to look at. */
+  #leaveParked({ id }: ScheduleDocument, parked: string): void {
+    this.#connection.run(this.#statements.park, { id, parked });
+    this.#cache.delete(id);
+  }
+
+  #writeProgress(document: ScheduleDocument): void {
+    const columns = encodeProgress(document);
+    this.#connection.run(this.#statements.progress, columns);
+    this.#cache.set(document, columns.progress.length);
+  }
+
+  #writeWhole(document: ScheduleDocument): void {
+    const row = encodeRow(document);
+    this.#connection.run(this.#statements.update, row);
+    this.#cache.set(document, row.progress.length, row.definition.length);
+  }
+}
+
+type Found = Decoded & { readonly id: string };
+
+function isDue({ progress }: ScheduleDocument, now: number): boolean {
+  return progress.wakeAt !== null && progress.wakeAt <= now;
+}
+
+/** Texts as a JSON array of column texts, for `json_each`. */
+export function columnList(texts: readonly string[]): string {
+  return JSON.stringify(texts.map(columnText));
+}
+
+function conflict(writes: readonly Write[], cause: unknown): SchedulerError {
+  const ids = writes.flatMap(({ after }) => after?.id ?? []);
+  return new SchedulerError("conflict", "the name, key or id of a schedule is in use by another live one", {
+    details: { ids },
+    cause,
+  });
+}

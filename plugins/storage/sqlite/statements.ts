@@ -1,0 +1,190 @@
+import {
+  type CompiledQuery,
+  DummyDriver,
+  type Expression,
+  Kysely,
+  type RawBuilder,
+  sql,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import type { DocumentQuery } from "../../../src/contract/mod.ts";
+import type { ProgressColumns, StoredTexts } from "../sql/codec.ts";
+import type { MetaRow, ScheduleRow, StoreTables } from "../sql/tables.ts";
+import type { SqlValue } from "./database.ts";
+
+/** A compiled query, and by what names its parameters are bound. `R` is the row it answers. */
+export interface Statement<P, R = never> {
+  readonly query: CompiledQuery;
+  readonly parameters: readonly (keyof P & string)[];
+  /** Never set: carries the type of the rows. */
+  readonly row?: R;
+}
+
+/** A row as the machine reads it: texts, and the columns by which it was found. */
+export type WorkRow = StoredTexts & Pick<ScheduleRow, "lane" | "wake_at">;
+
+/** What changes when anybody writes: another connection, or this one. */
+export interface Versions {
+  readonly version: number;
+  readonly changes: number;
+}
+
+/** Every query of the driver, compiled once. */
+export interface Statements {
+  readonly versions: Statement<unknown, Versions>;
+  readonly storeId: Statement<unknown, MetaRow>;
+  /** Takes the write lock without changing anything, and answers the store's id. */
+  readonly lock: Statement<unknown, MetaRow>;
+  readonly byId: Statement<{ id: string }, WorkRow>;
+  readonly byIds: Statement<{ ids: string }, WorkRow>;
+  readonly byName: Statement<{ owner: string; name: string }, WorkRow>;
+  readonly byKey: Statement<{ owner: string; key: string }, WorkRow>;
+  readonly whole: Statement<{ id: string }, ScheduleRow>;
+  readonly earliest: Statement<{ lanes: string }, { lane: string; earliest: number | null }>;
+  readonly due: Statement<{ lanes: string; now: number; perLane: number; limit: number }, { id: string }>;
+  readonly backlog: Statement<{ before: number; limit: number }, { lane: string; earliest: number; due: number }>;
+  readonly insert: Statement<ScheduleRow>;
+  readonly update: Statement<ScheduleRow>;
+  readonly progress: Statement<ProgressColumns>;
+  readonly park: Statement<{ id: string; parked: string }>;
+  readonly remove: Statement<{ id: string }>;
+  /** The statement of a list with these conditions, compiled when first asked for. */
+  find(conditions: readonly FindCondition[]): Statement<FindParameters, ScheduleRow>;
+}
+
+/** A condition of a list. `foreign` is an owner other than the system, which has an index of its own. */
+export type FindCondition = Exclude<keyof DocumentQuery, "limit"> | "foreign";
+
+/** What the conditions compare with. */
+export type FindParameters = Readonly<Record<FindCondition | "limit", SqlValue>>;
+
+const PROGRESS_COLUMNS = ["lane", "wake_at", "next_run", "name", "dedupe_key", "live", "running", "progress"] as const;
+const ROW_COLUMNS = [...PROGRESS_COLUMNS, "task", "owner", "grp", "target", "tags", "definition", "parked"] as const;
+const WORK_COLUMNS = ["id", "lane", "wake_at", "definition", "progress", "parked"] as const;
+
+/** Stands for a value in a query that is being built. */
+class Parameter {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** Compiles every query for tables of a prefix. */
+export function compileStatements(prefix: string): Statements {
+  const db = new Kysely<StoreTables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+  const schedules = `${prefix}schedules` as "schedules";
+  const meta = `${prefix}meta` as "meta";
+  const work = db.selectFrom(schedules).select(WORK_COLUMNS);
+  const lists = new Map<string, Statement<FindParameters, ScheduleRow>>();
+  const raw = <P, R>(query: RawBuilder<R>): Statement<P, R> => named(query.compile(db));
+  return {
+    ...queueStatements(raw, sql.table(schedules)),
+    versions: raw(sql`select (select data_version from pragma_data_version) as version, total_changes() as changes`),
+    storeId: named(db.selectFrom(meta).selectAll().where("key", "=", sql.lit("store")).compile()),
+    lock: named(
+      db.updateTable(meta).set((eb) => ({ value: eb.ref("value") })).where("key", "=", sql.lit("store")).returningAll()
+        .compile(),
+    ),
+    byId: named(work.where("id", "=", value("id")).compile()),
+    byIds: named(work.where("id", "in", sql<string>`(select value from json_each(${value("ids")}))`).compile()),
+    byName: named(work.where("name", "=", value("name")).where("owner", "=", value("owner")).compile()),
+    byKey: named(work.where("dedupe_key", "=", value("key")).where("owner", "=", value("owner")).compile()),
+    whole: named(db.selectFrom(schedules).select(["id", ...ROW_COLUMNS]).where("id", "=", value("id")).compile()),
+    insert: named(db.insertInto(schedules).values(values<ScheduleRow>(["id", ...ROW_COLUMNS])).compile()),
+    update: named(
+      db.updateTable(schedules).set(values<ScheduleRow>(ROW_COLUMNS)).where("id", "=", value("id")).compile(),
+    ),
+    progress: named(
+      db.updateTable(schedules).set(values<ScheduleRow>(PROGRESS_COLUMNS)).where("id", "=", value("id")).compile(),
+    ),
+    park: named(
+      db.updateTable(schedules).set({ lane: sql.lit(null), wake_at: sql.lit(null), parked: value("parked") })
+        .where("id", "=", value("id")).compile(),
+    ),
+    remove: named(db.deleteFrom(schedules).where("id", "=", value("id")).compile()),
+    find(conditions) {
+      const key = conditions.join();
+      let statement = lists.get(key);
+      if (statement === undefined) lists.set(key, statement = findStatement(db, schedules, conditions));
+      return statement;
+    },
+  };
+}
+
+type Raw = <P, R>(query: RawBuilder<R>) => Statement<P, R>;
+
+/** What is due: every look begins at one lane's end of the index, so that a backlog elsewhere costs nothing. */
+function queueStatements(raw: Raw, table: Expression<unknown>): Pick<Statements, "earliest" | "due" | "backlog"> {
+  const first = sql`select min(wake_at) from ${table} where lane = lanes.value and wake_at is not null`;
+  return {
+    earliest: raw(sql`select value as lane, (${first}) as earliest from json_each(${value("lanes")}) as lanes`),
+    due: raw(sql`select s.id from json_each(${value("lanes")}) as lanes cross join ${table} as s on s.seq in (
+      select seq from ${table} where lane = lanes.value and wake_at <= ${value("now")}
+        order by wake_at limit ${value("perLane")}
+      ) order by s.wake_at, s.seq limit ${value("limit")}`),
+    backlog: raw(sql`with recursive lanes(value) as (
+        select min(lane) from ${table} where wake_at is not null
+        union all
+        select (select min(lane) from ${table} where lane > lanes.value and wake_at is not null) from lanes
+          where lanes.value is not null
+      )
+      select value as lane, (${first}) as earliest, (select count(*) from (
+          select 1 from ${table} where lane = lanes.value and wake_at <= ${value("before")} limit ${value("limit")}
+        )) as due from lanes where value is not null`),
+  };
+}
+
+function findStatement(
+  db: Kysely<StoreTables>,
+  schedules: "schedules",
+  conditions: readonly FindCondition[],
+): Statement<FindParameters, ScheduleRow> {
+  let query = db.selectFrom(schedules).select(["id", ...ROW_COLUMNS]);
+  if (!conditions.includes("retired")) query = query.where("live", "=", sql.lit(1));
+  for (const condition of conditions) {
+    const given = value(condition);
+    if (condition === "owner" || condition === "task" || condition === "name" || condition === "target") {
+      query = query.where(condition, "=", given);
+    } else if (condition === "foreign") query = query.where("owner", "<>", sql.lit("system"));
+    else if (condition === "group") query = query.where("grp", "=", given);
+    else if (condition === "after") query = query.where("id", ">", given);
+    else if (condition === "dueBefore") query = query.where("next_run", "<", given as never);
+    else if (condition === "running") query = query.where("running", "=", sql.lit(1));
+    else if (condition === "tag") {
+      query = query.where(sql<boolean>`exists (select 1 from json_each(tags) as tag where tag.value = ${given})`);
+    }
+  }
+  return named(query.orderBy("id").limit(value("limit") as never).compile());
+}
+
+/** A parameter where Kysely's types expect a column's value. */
+function value<T = string>(name: string): T {
+  return new Parameter(name) as T;
+}
+
+function values<R>(columns: readonly (keyof R & string)[]): R {
+  return Object.fromEntries(columns.map((column) => [column, new Parameter(column)])) as R;
+}
+
+function named<P, R>(query: CompiledQuery): Statement<P, R> {
+  const parameters = query.parameters.map((parameter) => {
+    if (parameter instanceof Parameter) return parameter.name as keyof P & string;
+    throw new TypeError(`a constant became a parameter of: ${query.sql}`);
+  });
+  return { query, parameters };
+}
+
+/** The values of a statement's parameters, in its order. */
+export function bind<P>({ parameters }: Statement<P, unknown>, values: P): SqlValue[] {
+  return parameters.map((name) => values[name] as SqlValue);
+}

@@ -1,0 +1,178 @@
+import {
+  type AdvanceRequest,
+  type AdvanceResult,
+  type Change,
+  type DocumentQuery,
+  type Group,
+  type GroupResult,
+  type LaneBacklog,
+  MAX_PAGE,
+  type ScheduleDocument,
+  type Storage,
+  type StorageContext,
+  StorageError,
+  type StorageSupports,
+} from "../../../src/contract/mod.ts";
+import { inspectRow } from "../sql/codec.ts";
+import { columnText, fromColumnText } from "../sql/tables.ts";
+import { Connection } from "./connection.ts";
+import { databaseFile, type SqliteDatabaseLike } from "./database.ts";
+import { columnList, Documents } from "./documents.ts";
+import { openDatabase, prepareDatabase } from "./opening.ts";
+import type { SqliteSettings } from "./options.ts";
+import { compileStatements, type FindCondition, type FindParameters, type Statements } from "./statements.ts";
+import { Writer } from "./writer.ts";
+
+interface Opened {
+  readonly connection: Connection;
+  readonly documents: Documents;
+  readonly writer: Writer;
+}
+
+/** The SQLite store; see {@linkcode sqlite}. */
+export class SqliteStorage implements Storage {
+  readonly name: string = "sqlite";
+  readonly supports: StorageSupports;
+  readonly #settings: SqliteSettings;
+  readonly #statements: Statements;
+  #opened: Opened | undefined;
+
+  constructor(settings: SqliteSettings) {
+    this.#settings = settings;
+    this.#statements = compileStatements(settings.tablePrefix);
+    const { source } = settings;
+    const isFile = "path" in source ? source.path !== ":memory:" : databaseFile(source.database) !== undefined;
+    this.supports = { clock: false, enlist: true, push: false, processes: isFile, durable: isFile };
+  }
+
+  async open({ clock }: StorageContext): Promise<void> {
+    if (this.#opened !== undefined) {
+      throw new StorageError("sqlite: this store is open already; give each scheduler its own", { retryable: false });
+    }
+    const { source, busyTimeout } = this.#settings;
+    const database = "database" in source ? source.database : await openDatabase(source.path);
+    try {
+      const connection = new Connection({ database, clock, busyTimeout, shared: "database" in source });
+      await prepareDatabase(connection, this.#settings, databaseFile(database));
+      const documents = new Documents(connection, this.#statements);
+      this.#opened = {
+        connection,
+        documents,
+        writer: new Writer({ connection, documents, clock, versions: this.#statements.versions }),
+      };
+    } catch (error) {
+      this.#release(database);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    if (opened === undefined) return;
+    this.#opened = undefined;
+    await opened.writer.drain();
+    this.#release(opened.connection.database);
+  }
+
+  // deno-lint-ignore require-await
+  async now(fallback: number): Promise<number> {
+    return fallback;
+  }
+
+  async advance<T>(
+    { lanes, limit, now }: AdvanceRequest,
+    step: (document: ScheduleDocument, now: number) => Change<T>,
+  ): Promise<AdvanceResult<T>> {
+    const earliest = await this.nextWake(lanes);
+    const { connection, documents, writer } = this.#use();
+    if (earliest === null || earliest > now) {
+      return { values: [], more: false, nextWake: earliest, now, damaged: [] };
+    }
+    return writer.run(() => {
+      const stepped = documents.step(lanes, limit, now, step);
+      const nextWake = this.#earliest(connection, lanes);
+      return { ...stepped, more: nextWake !== null && nextWake <= now, nextWake, now };
+    });
+  }
+
+  async apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
+    const { writer } = this.#use();
+    return await writer.apply(groups, now);
+  }
+
+  get(id: string): Promise<ScheduleDocument | undefined> {
+    return this.#read("reading a schedule", ({ connection }) => {
+      const row = connection.get(this.#statements.whole, { id });
+      return row === undefined ? undefined : inspectRow(row);
+    });
+  }
+
+  find(query: DocumentQuery): Promise<readonly ScheduleDocument[]> {
+    return this.#read("listing schedules", ({ connection }) => {
+      const { conditions, parameters } = findArguments(query);
+      return connection.all(this.#statements.find(conditions), parameters).map(inspectRow);
+    });
+  }
+
+  nextWake(lanes: readonly string[]): Promise<number | null> {
+    return this.#read("looking for the next deadline", ({ connection }) => this.#earliest(connection, lanes));
+  }
+
+  backlog(before: number, limit: number): Promise<readonly LaneBacklog[]> {
+    return this.#read(
+      "counting what is due",
+      ({ connection }) =>
+        connection.all(this.#statements.backlog, { before, limit }).map(({ lane, due, earliest }) => ({
+          task: fromColumnText(lane),
+          due,
+          earliest,
+        })),
+    );
+  }
+
+  #earliest(connection: Connection, lanes: readonly string[]): number | null {
+    let first: number | null = null;
+    for (const { earliest } of connection.all(this.#statements.earliest, { lanes: columnList(lanes) })) {
+      if (earliest !== null && (first === null || earliest < first)) first = earliest;
+    }
+    return first;
+  }
+
+  // Async so that a closed store is a rejection, as with any other driver.
+  async #read<T>(doing: string, work: (opened: Opened) => T): Promise<T> {
+    const opened = this.#use();
+    return await opened.connection.retry(doing, () => work(opened));
+  }
+
+  #use(): Opened {
+    if (this.#opened === undefined) throw new StorageError("sqlite: the store is not open", { retryable: false });
+    return this.#opened;
+  }
+
+  #release(database: SqliteDatabaseLike): void {
+    if ("path" in this.#settings.source) database.close();
+  }
+}
+
+function findArguments(query: DocumentQuery): { conditions: FindCondition[]; parameters: FindParameters } {
+  const text = (value: string | undefined): string | null => value === undefined ? null : columnText(value);
+  const parameters: FindParameters = {
+    owner: text(query.owner),
+    task: text(query.task),
+    name: text(query.name),
+    target: text(query.target),
+    group: text(query.group),
+    tag: text(query.tag),
+    after: query.after ?? null,
+    dueBefore: query.dueBefore ?? null,
+    running: null,
+    retired: null,
+    foreign: null,
+    limit: Math.min(query.limit, MAX_PAGE),
+  };
+  const conditions = (Object.keys(parameters) as (keyof FindParameters)[]).filter((key): key is FindCondition =>
+    key !== "limit" && key !== "foreign" && query[key] !== undefined
+  );
+  if (query.owner !== undefined && query.owner !== "system") conditions.push("foreign");
+  return { conditions, parameters };
+}

@@ -1,0 +1,113 @@
+import { type Clock, type Group, type GroupResult, MAX_GROUPS } from "../../../src/contract/mod.ts";
+import type { Connection } from "./connection.ts";
+import type { Documents } from "./documents.ts";
+import { isUniqueConflict } from "./errors.ts";
+import type { Statement, Versions } from "./statements.ts";
+
+/** A piece of work that waits for the next commit. */
+interface Job {
+  /** How many groups it counts for. */
+  readonly weight: number;
+  /** Does the work and answers what to tell the caller once it is durable. */
+  run(savepoints: boolean): () => void;
+  fail(error: unknown): void;
+}
+
+/** What a {@linkcode Writer} works with. */
+export interface WriterOptions {
+  readonly connection: Connection;
+  readonly documents: Documents;
+  readonly clock: Clock;
+  readonly versions: Statement<unknown, Versions>;
+}
+
+/**
+ * Gathers what is written during one turn of the event loop into one commit: a commit costs a flush of the disk, a
+ * write beside others in it nearly nothing.
+ */
+export class Writer {
+  readonly #options: WriterOptions;
+  readonly #waiting: Job[] = [];
+  #seen: Versions = { version: -1, changes: -1 };
+  #flushing: Promise<void> | undefined;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  /** Applies groups in the next commit. */
+  apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
+    const { documents } = this.#options;
+    return this.run((savepoints) => groups.map((group) => documents.apply(group, now, savepoints)), groups.length);
+  }
+
+  /** Does work in the next commit. */
+  run<T>(work: (savepoints: boolean) => T, weight = 1): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({
+        weight,
+        run: (savepoints) => {
+          const result = work(savepoints);
+          return () => resolve(result);
+        },
+        fail: reject,
+      });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves once nothing waits any more. */
+  async drain(): Promise<void> {
+    while (this.#flushing !== undefined) await this.#flushing;
+  }
+
+  #schedule(): void {
+    this.#flushing ??= new Promise((resolve) => {
+      this.#options.clock.defer(() => {
+        this.#flush().finally(() => {
+          this.#flushing = undefined;
+          if (this.#waiting.length > 0) this.#schedule();
+          resolve();
+        });
+      });
+    });
+  }
+
+  async #flush(): Promise<void> {
+    const jobs = this.#take();
+    try {
+      await this.#commit(jobs);
+    } catch (error) {
+      // One caller's broken decision must not fail the others'.
+      if (jobs.length === 1) return jobs[0]!.fail(error);
+      for (const job of jobs) await this.#commit([job]).catch((reason) => job.fail(reason));
+    }
+  }
+
+  #take(): readonly Job[] {
+    let weight = 0;
+    const fits = this.#waiting.findIndex((job, i) => (weight += job.weight) > MAX_GROUPS && i > 0);
+    return this.#waiting.splice(0, fits === -1 ? this.#waiting.length : fits);
+  }
+
+  async #commit(jobs: readonly Job[]): Promise<void> {
+    const { connection } = this.#options;
+    const doing = "writing schedules";
+    const work = (savepoints: boolean) => () => this.#work(jobs, savepoints);
+    const told = await connection.write(doing, work(false)).catch((error) => {
+      this.#options.documents.forget();
+      if (!isUniqueConflict(error?.cause)) throw error;
+      return connection.write(doing, work(true));
+    });
+    for (const tell of told) tell();
+  }
+
+  #work(jobs: readonly Job[], savepoints: boolean): readonly (() => void)[] {
+    const { connection, documents, versions } = this.#options;
+    const now = connection.get(versions, {})!;
+    if (now.version !== this.#seen.version || now.changes !== this.#seen.changes) documents.forget();
+    const told = jobs.map((job) => job.run(savepoints));
+    this.#seen = connection.get(versions, {})!;
+    return told;
+  }
+}
