@@ -3,7 +3,7 @@
  * they should before it applies them to the real files.
  */
 import { dirname, join, normalize } from "node:path/posix";
-import { parseSync, Visitor } from "vite";
+import { type ESTree, parseSync, Visitor } from "vite";
 
 /** What a place in the tree may import: other places, single files, and libraries. */
 interface Allowance {
@@ -104,7 +104,7 @@ const TIMERS = [
   "BroadcastChannel",
 ];
 const RANDOMNESS = ["crypto"];
-const RUNTIME = ["Deno", "process", "Buffer", "global", "require", "navigator", "eval", "Function"];
+const RUNTIME = ["Deno", "process", "Buffer", "global", "globalThis", "require", "navigator", "eval", "Function"];
 const WORLD = new Set([...CLOCKS, ...TIMERS, ...RANDOMNESS, ...RUNTIME]);
 const MEMBERS = new Set(["Date.now", "Math.random", "AbortSignal.timeout"]);
 
@@ -112,8 +112,10 @@ const MEMBERS = new Set(["Date.now", "Math.random", "AbortSignal.timeout"]);
 const LOCAL =
   /^(?:[gs]et(?:FullYear|Month|Date|Day|Hours|Minutes|Seconds|Milliseconds|TimezoneOffset|Year)|toLocale\w*String|toTimeString|toDateString)$/;
 
-/** The manual clock lets pending promises and I/O settle by whole turns of the event loop, which takes no time. */
-const MAY_TURN: Readonly<Record<string, readonly string[]>> = { testing: ["setImmediate", "MessageChannel"] };
+/** The manual clock lets promises and real I/O settle by whole turns of the event loop, which wait for no time. */
+const MAY_TURN: Readonly<Record<string, readonly string[]>> = {
+  testing: ["setImmediate", "setTimeout(…, 0)", "globalThis"],
+};
 
 /** A driver's time is an argument or the store's own; what else it takes from the world is its library's business. */
 const CLOCK_USES = [...CLOCKS, "Date.now", "Date()", "new Date()"];
@@ -142,7 +144,6 @@ export function worldUses(source: string): string[] {
       const name = node.property.type === "Identifier" ? node.property.name : "";
       const owner = node.object.type === "Identifier" ? node.object.name : "";
       if (MEMBERS.has(`${owner}.${name}`)) uses.add(`${owner}.${name}`);
-      if (owner === "globalThis" && WORLD.has(name)) uses.add(name);
       if (LOCAL.test(name)) uses.add(name);
     },
     NewExpression(node) {
@@ -151,6 +152,10 @@ export function worldUses(source: string): string[] {
     },
     CallExpression(node) {
       if (isDate(node.callee)) uses.add("Date()");
+      if (isTurn(node)) {
+        names.add(node.callee);
+        uses.add("setTimeout(…, 0)");
+      }
     },
     Property(node) {
       if (!node.computed && !node.shorthand) names.add(node.key);
@@ -168,8 +173,12 @@ export function worldUses(source: string): string[] {
   return [...uses];
 }
 
-function isDate(node: { readonly type: string }): boolean {
-  return node.type === "Identifier" && (node as { readonly name?: string }).name === "Date";
+function isDate(callee: ESTree.Node): boolean {
+  return callee.type === "Identifier" && callee.name === "Date";
+}
+
+function isTurn({ callee, arguments: [, delay] }: ESTree.CallExpression): boolean {
+  return callee.type === "Identifier" && callee.name === "setTimeout" && delay?.type === "Literal" && delay.value === 0;
 }
 
 function parse(source: string) {
