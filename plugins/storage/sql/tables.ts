@@ -4,7 +4,7 @@ import { SchedulerError, show } from "../../../src/contract/mod.ts";
  * A stored schedule: what it is found by in columns, what it is in two JSON texts. Text columns hold
  * {@linkcode columnText}, so they are equal exactly when the values are.
  */
-export interface ScheduleRow {
+export type ScheduleRow = {
   readonly id: string;
   /** Whose turn it is: the task, `""` once retired, null while parked. */
   readonly lane: string | null;
@@ -26,7 +26,7 @@ export interface ScheduleRow {
   readonly progress: string;
   /** Why the texts cannot be used. */
   readonly parked: string | null;
-}
+};
 
 /** One fact about the store: its `schema` version, its own random `store` id. */
 export interface MetaRow {

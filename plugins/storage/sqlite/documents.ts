@@ -6,16 +6,18 @@ import {
   type GroupResult,
   MAX_ADVANCE,
   type ScheduleDocument,
-  SchedulerError,
+  type SchedulerError,
   type Selector,
   type Write,
 } from "../../../src/contract/mod.ts";
-import { type Decoded, decodeRow, encodeProgress, encodeRow, inspectRow } from "../sql/codec.ts";
+import { type Decoded, decodeRow, inspectRow } from "../sql/codec.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
 import type { Connection } from "./connection.ts";
+import type { SqlValue } from "./database.ts";
 import { DocumentCache } from "./document_cache.ts";
-import { isUniqueConflict } from "./errors.ts";
+import { conflictOf, isUniqueConflict } from "./errors.ts";
 import type { Statements, WorkRow } from "./statements.ts";
+import { planWrite } from "./writes.ts";
 
 /** Stored text, in characters, whose documents are kept decoded: some ten thousand schedules. */
 const CACHE_CHARACTERS = 16 * 1024 * 1024;
@@ -72,7 +74,7 @@ export class Documents {
       values.push(value);
       if (reject !== undefined) continue;
       if (document !== undefined) this.#write({ before, after: document });
-      else if (!isDue(before, now)) this.#writeProgress(before); // its wake_at was edited by hand
+      else if (!isDue(before, now)) this.#write({ before, after: before }); // its wake_at was edited by hand
     }
     return { values, damaged };
   }
@@ -143,7 +145,7 @@ export class Documents {
       if (!isUniqueConflict(error)) throw error;
       database.exec("rollback to one_group");
       this.#cache.clear();
-      return conflict(writes, error);
+      return conflictOf(writes, error);
     } finally {
       database.exec("release one_group");
     }
@@ -153,36 +155,19 @@ export class Documents {
     for (const write of writes) this.#write(write);
   }
 
-  #write({ before, after }: Write): void {
-    if (after === null) this.#remove(before!.id);
-    else if (before === undefined) this.#connection.run(this.#statements.insert, encodeRow(after));
-    else if (after.parked !== undefined) this.#leaveParked(after, after.parked);
-    else if (before.definition === after.definition && before.parked === undefined) this.#writeProgress(after);
-    else this.#writeWhole(after);
+  #write(write: Write): void {
+    const { statement, values } = planWrite(this.#statements, write);
+    this.#connection.run(statement, values);
+    const { before, after } = write;
+    if (after === null || after.parked !== undefined) this.#cache.delete(before!.id);
+    else if (before !== undefined) {
+      this.#cache.set(after, lengthOf(values["progress"])!, lengthOf(values["definition"]));
+    }
   }
+}
 
-  #remove(id: string): void {
-    this.#connection.run(this.#statements.remove, { id });
-    this.#cache.delete(id);
-  }
-
-  /** What is parked keeps its texts, whatever they are, for a person to look at. */
-  #leaveParked({ id }: ScheduleDocument, parked: string): void {
-    this.#connection.run(this.#statements.park, { id, parked });
-    this.#cache.delete(id);
-  }
-
-  #writeProgress(document: ScheduleDocument): void {
-    const columns = encodeProgress(document);
-    this.#connection.run(this.#statements.progress, columns);
-    this.#cache.set(document, columns.progress.length);
-  }
-
-  #writeWhole(document: ScheduleDocument): void {
-    const row = encodeRow(document);
-    this.#connection.run(this.#statements.update, row);
-    this.#cache.set(document, row.progress.length, row.definition.length);
-  }
+function lengthOf(text: SqlValue | undefined): number | undefined {
+  return typeof text === "string" ? text.length : undefined;
 }
 
 type Found = Decoded & { readonly id: string };
@@ -194,12 +179,4 @@ function isDue({ progress }: ScheduleDocument, now: number): boolean {
 /** Texts as a JSON array of column texts, for `json_each`. */
 export function columnList(texts: readonly string[]): string {
   return JSON.stringify(texts.map(columnText));
-}
-
-function conflict(writes: readonly Write[], cause: unknown): SchedulerError {
-  const ids = writes.flatMap(({ after }) => after?.id ?? []);
-  return new SchedulerError("conflict", "the name, key or id of a schedule is in use by another live one", {
-    details: { ids },
-    cause,
-  });
 }

@@ -19,6 +19,19 @@ export async function openDatabase(path: string): Promise<SqliteDatabaseLike> {
   }
 }
 
+/**
+ * A check that the file is still the one that was opened: SQLite goes on writing to one that was removed or replaced,
+ * and what it writes is gone with the process.
+ */
+export async function fileGuard(file: string): Promise<() => void> {
+  const { statSync } = await import("node:fs");
+  const identity = statSync(file).ino;
+  return () => {
+    if (statSync(file, { throwIfNoEntry: false })?.ino === identity) return;
+    throw new StorageError(`sqlite: ${file} was removed or replaced while it was open`, { details: { file } });
+  };
+}
+
 /** Makes a connection fit: integers come back whole, the journal is a WAL, the tables are there. */
 export async function prepareDatabase(
   connection: Connection,

@@ -2,7 +2,9 @@ import {
   type AdvanceRequest,
   type AdvanceResult,
   type Change,
+  type Clock,
   type DocumentQuery,
+  type Enlisted,
   type Group,
   type GroupResult,
   type LaneBacklog,
@@ -15,16 +17,22 @@ import {
 } from "../../../src/contract/mod.ts";
 import { inspectRow } from "../sql/codec.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
+import { ChangeWatch } from "./change_watch.ts";
 import { Connection } from "./connection.ts";
 import { databaseFile, type SqliteDatabaseLike } from "./database.ts";
 import { columnList, Documents } from "./documents.ts";
-import { openDatabase, prepareDatabase } from "./opening.ts";
+import { EnlistedTransaction, readTransaction } from "./enlisted.ts";
+import { ForeignWrites } from "./foreign_writes.ts";
+import { fileGuard, openDatabase, prepareDatabase } from "./opening.ts";
 import type { SqliteSettings } from "./options.ts";
 import { compileStatements, type FindCondition, type FindParameters, type Statements } from "./statements.ts";
 import { Writer } from "./writer.ts";
 
 interface Opened {
   readonly connection: Connection;
+  /** Random, and the same for everybody who has this store open. */
+  readonly storeId: string;
+  readonly watch: ChangeWatch | undefined;
   readonly documents: Documents;
   readonly writer: Writer;
 }
@@ -42,7 +50,7 @@ export class SqliteStorage implements Storage {
     this.#statements = compileStatements(settings.tablePrefix);
     const { source } = settings;
     const isFile = "path" in source ? source.path !== ":memory:" : databaseFile(source.database) !== undefined;
-    this.supports = { clock: false, enlist: true, push: false, processes: isFile, durable: isFile };
+    this.supports = { clock: false, enlist: true, push: isFile, processes: isFile, durable: isFile };
   }
 
   async open({ clock }: StorageContext): Promise<void> {
@@ -52,24 +60,41 @@ export class SqliteStorage implements Storage {
     const { source, busyTimeout } = this.#settings;
     const database = "database" in source ? source.database : await openDatabase(source.path);
     try {
-      const connection = new Connection({ database, clock, busyTimeout, shared: "database" in source });
-      await prepareDatabase(connection, this.#settings, databaseFile(database));
-      const documents = new Documents(connection, this.#statements);
-      this.#opened = {
-        connection,
-        documents,
-        writer: new Writer({ connection, documents, clock, versions: this.#statements.versions }),
-      };
+      const file = databaseFile(database);
+      const guard = file === undefined ? {} : { guard: await fileGuard(file) };
+      const connection = new Connection({ database, busyTimeout, shared: "database" in source, ...guard });
+      this.#opened = await this.#assemble(connection, file, clock);
     } catch (error) {
       this.#release(database);
       throw error;
     }
   }
 
+  async #assemble(connection: Connection, file: string | undefined, clock: Clock): Promise<Opened> {
+    await prepareDatabase(connection, this.#settings, file);
+    const documents = new Documents(connection, this.#statements);
+    const foreign = new ForeignWrites(connection, this.#statements.versions);
+    return {
+      connection,
+      documents,
+      storeId: connection.get(this.#statements.storeId, {})!.value,
+      watch: file === undefined ? undefined : await this.#watch(file, foreign, clock),
+      writer: new Writer({ connection, documents, clock, foreign }),
+    };
+  }
+
+  async #watch(file: string, foreign: ForeignWrites, clock: Clock): Promise<ChangeWatch> {
+    const { watch } = await import("node:fs");
+    let mark: string | undefined;
+    const changed = () => mark !== (mark = foreign.mark());
+    return new ChangeWatch({ file, clock, changed, watch });
+  }
+
   async close(): Promise<void> {
     const opened = this.#opened;
     if (opened === undefined) return;
     this.#opened = undefined;
+    opened.watch?.close();
     await opened.writer.drain();
     this.#release(opened.connection.database);
   }
@@ -128,6 +153,14 @@ export class SqliteStorage implements Storage {
           earliest,
         })),
     );
+  }
+
+  subscribe(listener: () => void): () => void {
+    return this.#use().watch?.add(listener) ?? (() => {});
+  }
+
+  enlist(transaction: unknown): Enlisted {
+    return new EnlistedTransaction(readTransaction(transaction), this.#statements, this.#use().storeId);
   }
 
   #earliest(connection: Connection, lanes: readonly string[]): number | null {

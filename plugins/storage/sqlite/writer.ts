@@ -2,7 +2,7 @@ import { type Clock, type Group, type GroupResult, MAX_GROUPS } from "../../../s
 import type { Connection } from "./connection.ts";
 import type { Documents } from "./documents.ts";
 import { isUniqueConflict } from "./errors.ts";
-import type { Statement, Versions } from "./statements.ts";
+import type { ForeignWrites } from "./foreign_writes.ts";
 
 /** A piece of work that waits for the next commit. */
 interface Job {
@@ -18,7 +18,7 @@ export interface WriterOptions {
   readonly connection: Connection;
   readonly documents: Documents;
   readonly clock: Clock;
-  readonly versions: Statement<unknown, Versions>;
+  readonly foreign: ForeignWrites;
 }
 
 /**
@@ -28,7 +28,7 @@ export interface WriterOptions {
 export class Writer {
   readonly #options: WriterOptions;
   readonly #waiting: Job[] = [];
-  #seen: Versions = { version: -1, changes: -1 };
+  #mark = "";
   #flushing: Promise<void> | undefined;
 
   constructor(options: WriterOptions) {
@@ -103,11 +103,10 @@ export class Writer {
   }
 
   #work(jobs: readonly Job[], savepoints: boolean): readonly (() => void)[] {
-    const { connection, documents, versions } = this.#options;
-    const now = connection.get(versions, {})!;
-    if (now.version !== this.#seen.version || now.changes !== this.#seen.changes) documents.forget();
-    const told = jobs.map((job) => job.run(savepoints));
-    this.#seen = connection.get(versions, {})!;
-    return told;
+    const { documents, foreign } = this.#options;
+    const mark = foreign.mark();
+    if (mark !== this.#mark) documents.forget();
+    this.#mark = mark;
+    return foreign.own(() => jobs.map((job) => job.run(savepoints)));
   }
 }

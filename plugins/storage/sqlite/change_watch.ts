@@ -1,0 +1,122 @@
+import { basename, dirname } from "node:path";
+import type { Clock } from "../../../src/contract/mod.ts";
+
+/** Shortest time between two looks at the database, in milliseconds: at most four a second. */
+const LOOK_MS = 250;
+
+/** What a {@linkcode ChangeWatch} works with. */
+export interface ChangeWatchOptions {
+  readonly file: string;
+  readonly clock: Clock;
+  /** Whether somebody else has written since it was last asked. */
+  readonly changed: () => boolean;
+  readonly watch: WatchDirectory;
+}
+
+/** `watch` of `node:fs`, as far as it is used. */
+export type WatchDirectory = (
+  directory: string,
+  options: { readonly persistent: false },
+  listener: (event: string, name: string | null) => void,
+) => { close(): void; on(event: "error", listener: () => void): unknown };
+
+/**
+ * Tells of what others write to the file. The operating system reports that the file or its log was written; a look at
+ * the database then tells whether by others. So nothing is asked while nothing happens. Where files cannot be watched,
+ * the database is looked at four times a second.
+ */
+export class ChangeWatch {
+  readonly #options: ChangeWatchOptions;
+  readonly #listeners = new Set<() => void>();
+  #stop: (() => void) | undefined;
+  #cancelLook: (() => void) | undefined;
+  #stirred = false;
+
+  constructor(options: ChangeWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Adds a listener; answers a function that removes it. */
+  add(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    this.#stop ??= this.#start();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.close();
+    };
+  }
+
+  /** Leaves no watcher and no timer behind. */
+  close(): void {
+    this.#listeners.clear();
+    this.#stop?.();
+    this.#stop = undefined;
+    this.#cancelLook?.();
+    this.#cancelLook = undefined;
+  }
+
+  #start(): () => void {
+    const { file, watch } = this.#options;
+    const names = [basename(file), `${basename(file)}-wal`];
+    this.#options.changed();
+    try {
+      const watcher = watch(dirname(file), { persistent: false }, (_event, name) => {
+        if (name === null || names.includes(name)) this.#stir();
+      });
+      watcher.on("error", () => {
+        watcher.close();
+        this.#stop = this.#poll();
+      });
+      return () => watcher.close();
+    } catch {
+      return this.#poll();
+    }
+  }
+
+  #poll(): () => void {
+    let cancel: () => void;
+    const again = () => {
+      cancel = this.#options.clock.setTimer(
+        () => {
+          this.#look();
+          again();
+        },
+        LOOK_MS,
+        { unref: true },
+      );
+    };
+    again();
+    return () => cancel();
+  }
+
+  /** Looks at once, and once more a while after if there were further reports, so that the last is never lost. */
+  #stir(): void {
+    if (this.#stop === undefined) return;
+    this.#stirred = true;
+    if (this.#cancelLook !== undefined) return;
+    this.#stirred = false;
+    this.#cancelLook = this.#options.clock.setTimer(
+      () => {
+        this.#cancelLook = undefined;
+        if (this.#stirred) this.#stir();
+      },
+      LOOK_MS,
+      { unref: true },
+    );
+    this.#look();
+  }
+
+  #look(): void {
+    if (!this.#changed()) return;
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** A database that cannot be asked has changed, too: whoever listens will find out how. */
+  #changed(): boolean {
+    try {
+      return this.#options.changed();
+    } catch {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { CompiledQuery } from "kysely";
+import {
+  type Enlisted,
+  evaluateGroup,
+  type Group,
+  type GroupResult,
+  type ScheduleDocument,
+  SchedulerError,
+  type Selector,
+  show,
+  type Write,
+} from "../../../src/contract/mod.ts";
+import { decodeRow, inspectRow } from "../sql/codec.ts";
+import { columnText } from "../sql/tables.ts";
+import { conflictOf, isBusy, isUniqueConflict, messageOf, storageError } from "./errors.ts";
+import { bind, type Statement, type Statements } from "./statements.ts";
+import { planWrite } from "./writes.ts";
+
+/** What is used of a Kysely transaction. */
+export interface TransactionLike {
+  readonly isTransaction: boolean;
+  withoutPlugins(): { executeQuery(query: CompiledQuery): Promise<{ readonly rows: readonly unknown[] }> };
+}
+
+/** Calls within one transaction go one after another: their savepoints must not interleave. */
+const queues = new WeakMap<object, Promise<unknown>>();
+
+/**
+ * Checks what an application gives as its transaction.
+ *
+ * @throws {SchedulerError} `config_invalid` for anything but an open Kysely transaction.
+ */
+export function readTransaction(given: unknown): TransactionLike {
+  const { isTransaction, withoutPlugins } = (given ?? {}) as Partial<TransactionLike>;
+  if (isTransaction === true && typeof withoutPlugins === "function") return given as TransactionLike;
+  throw new SchedulerError(
+    "config_invalid",
+    `within: ${show(given)}; expected an open Kysely transaction, as db.transaction().execute hands it over`,
+    { details: { given: show(given) } },
+  );
+}
+
+/** The store's writes inside a transaction of the application's own Kysely, on whatever connection it has. */
+export class EnlistedTransaction implements Enlisted {
+  readonly #transaction: TransactionLike;
+  readonly #statements: Statements;
+  readonly #storeId: string;
+  #checked = false;
+
+  constructor(transaction: TransactionLike, statements: Statements, storeId: string) {
+    this.#transaction = transaction;
+    this.#statements = statements;
+    this.#storeId = storeId;
+  }
+
+  apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
+    return this.#inTurn(async () => {
+      const results: GroupResult<T>[] = [];
+      for (const group of groups) results.push(await this.#applyGroup(group, now));
+      return results;
+    });
+  }
+
+  get(id: string): Promise<ScheduleDocument | undefined> {
+    return this.#inTurn(() => this.#read({ id }));
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const before = queues.get(this.#transaction) ?? Promise.resolve();
+    const mine = before.then(() => this.#check()).then(work);
+    queues.set(this.#transaction, mine.catch(() => {}));
+    try {
+      return await mine;
+    } catch (error) {
+      throw storageError("writing schedules in the application's transaction", error);
+    }
+  }
+
+  /**
+   * Makes sure that it is the same store, and takes the write lock before anything is read: a transaction that reads
+   * first and writes after another's commit is refused by SQLite.
+   */
+  async #check(): Promise<void> {
+    if (this.#checked) return;
+    const row = await this.#one(this.#statements.lock, {}).catch((error) => {
+      if (isBusy(error)) throw error;
+      throw foreign(`${messageOf(error)}`, error);
+    });
+    if (row?.value !== this.#storeId) throw foreign("it holds another store's tables");
+    this.#checked = true;
+  }
+
+  async #applyGroup<T>(group: Group<T>, now: number): Promise<GroupResult<T>> {
+    const found = new Map<string, ScheduleDocument | undefined>();
+    for (const { select } of group) {
+      if (select !== null) found.set(JSON.stringify(select), await this.#read(select));
+    }
+    const evaluation = evaluateGroup(group, (select) => found.get(JSON.stringify(select)), now);
+    if (!evaluation.committed) return evaluation;
+    const reason = await this.#writeAll(evaluation.writes);
+    return reason === undefined ? { committed: true, values: evaluation.values } : { committed: false, reason };
+  }
+
+  async #writeAll(writes: readonly Write[]): Promise<SchedulerError | undefined> {
+    await this.#command("savepoint ostinato_group");
+    try {
+      for (const write of writes) {
+        const { statement, values } = planWrite(this.#statements, write);
+        await this.#all(statement, values);
+      }
+      return undefined;
+    } catch (error) {
+      await this.#command("rollback to ostinato_group");
+      if (isUniqueConflict(error)) return conflictOf(writes, error);
+      throw error;
+    } finally {
+      await this.#command("release ostinato_group");
+    }
+  }
+
+  async #read(select: Exclude<Selector, null>): Promise<ScheduleDocument | undefined> {
+    const { byId, byName, byKey, whole } = this.#statements;
+    const row = "id" in select
+      ? await this.#one(byId, select)
+      : "name" in select
+      ? await this.#one(byName, { owner: columnText(select.owner), name: columnText(select.name) })
+      : await this.#one(byKey, { owner: columnText(select.owner), key: columnText(select.key) });
+    if (row === undefined) return undefined;
+    return decodeRow(row).document ?? inspectRow((await this.#one(whole, { id: row.id }))!);
+  }
+
+  async #one<P, R>(statement: Statement<P, R>, values: P): Promise<R | undefined> {
+    return (await this.#all(statement, values))[0];
+  }
+
+  async #all<P, R>(statement: Statement<P, R>, values: P): Promise<readonly R[]> {
+    const query = { ...statement.query, parameters: bind(statement, values) };
+    return (await this.#transaction.withoutPlugins().executeQuery(query)).rows as R[];
+  }
+
+  async #command(sql: string): Promise<void> {
+    await this.#transaction.withoutPlugins().executeQuery(CompiledQuery.raw(sql));
+  }
+}
+
+function foreign(why: string, cause?: unknown): SchedulerError {
+  return new SchedulerError("config_invalid", `within: the transaction is not on this scheduler's database: ${why}`, {
+    cause,
+  });
+}

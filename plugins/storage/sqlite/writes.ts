@@ -1,0 +1,26 @@
+import type { Write } from "../../../src/contract/mod.ts";
+import { encodeProgress, encodeRow } from "../sql/codec.ts";
+import type { SqlRow } from "./database.ts";
+import type { Statement, Statements } from "./statements.ts";
+
+/** A statement with what to bind to it. */
+export interface PlannedWrite {
+  readonly statement: Statement<SqlRow>;
+  readonly values: SqlRow;
+}
+
+/** How one document's change is written: a definition that stayed the same is not written again. */
+export function planWrite(statements: Statements, { before, after }: Write): PlannedWrite {
+  if (after === null) return planned(statements.remove, { id: before!.id });
+  if (before === undefined) return planned(statements.insert, encodeRow(after));
+  // What is parked keeps its texts, whatever they are, for a person to look at.
+  if (after.parked !== undefined) return planned(statements.park, { id: after.id, parked: after.parked });
+  if (before.definition === after.definition && before.parked === undefined) {
+    return planned(statements.progress, encodeProgress(after));
+  }
+  return planned(statements.update, encodeRow(after));
+}
+
+function planned<P extends SqlRow>(statement: Statement<P>, values: P): PlannedWrite {
+  return { statement: statement as unknown as Statement<SqlRow>, values };
+}
