@@ -11,14 +11,9 @@ import type {
   StandardPolicyOptions,
   Task,
 } from "../contract/mod.ts";
-import type { MachineEnv, StepResult } from "../machine/mod.ts";
+import type { Done, MachineEnv } from "../machine/mod.ts";
 
-/** What the committed operation of a client did, and to which document. */
-export interface Done {
-  /** The document before; `undefined` for a new one. */
-  readonly before: ScheduleDocument | undefined;
-  readonly result: StepResult;
-}
+export type { Done } from "../machine/mod.ts";
 
 /** The stores that a schedule may live in: the shared one, or this process only (I4). */
 export type Place = "stored" | "local";

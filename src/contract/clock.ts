@@ -10,6 +10,11 @@ export interface Clock {
   defer(callback: () => void): void;
   /** Told that work is under way, so that a manual clock can wait for it; answers a function that ends it. */
   busy?(): () => void;
+  /**
+   * Calls back when the wall time was set. A clock that has this need not be watched; the system's has not, so the
+   * scheduler compares it with the monotonic one every second.
+   */
+  onJump?(callback: () => void): () => void;
 }
 
 /** Where messages for people go; `console` fits. */

@@ -44,9 +44,9 @@ export const MAX_CRON_SEARCH_MS = 600 * 365.2425 * 86_400_000;
 
 /** Time zones whose tables are kept: the IANA database has about 600 names, aliases included. */
 export const MAX_ZONES = 1_000;
-/** Years of one zone kept in its table, some 200 bytes each: every search, however far, stays below. */
-export const MAX_ZONE_YEARS = 256;
-/** Intl formatters kept for reading zones: each costs tens of KiB, and a zone asks it again only for a year not yet read. */
+/** Quarters of years of one zone kept in its table, some 150 bytes each: the longest search stays below. */
+export const MAX_ZONE_PARTS = 1_000;
+/** Intl formatters kept for reading zones: each costs tens of KiB, and a zone asks it again only for a part of a year not yet read. */
 export const MAX_ZONE_FORMATTERS = 8;
 
 /** Text kept of an error's name, message and cause, and of its stack: enough to find it, small enough to store. */
@@ -60,6 +60,8 @@ export const MAX_CAUSE_DEPTH = 5;
 
 /** The longest history of runs that a schedule may ask for: it is stored inside the document. */
 export const MAX_HISTORY = 100;
+/** The history of runs of a schedule that does not ask otherwise (V4). */
+export const DEFAULT_HISTORY = 20;
 
 /** Latest decisions kept in a document: what a person reads to see why it did not fire. */
 export const MAX_DECISIONS = 12;
@@ -72,6 +74,9 @@ export const MAX_CONCURRENT_RUNS = 100;
 
 /** The largest `limit` of catchup `all`: beyond it a person wants a batch, not runs. */
 export const MAX_CATCHUP_LIMIT = 100_000;
+
+/** The largest `maxLost`: a deadline that took more instances with it than this will take the next one too (M3). */
+export const MAX_LOST = 100;
 
 /** The largest retry limit. */
 export const MAX_RETRIES = 1_000;
@@ -88,13 +93,19 @@ export const MAX_ADVANCE = 1_000;
 /** Groups that one commit holds, for the same reason. */
 export const MAX_GROUPS = 5_000;
 
-/** Operations in one group, so one unit of work: a unit is applied in one piece, in memory and in one commit. */
-export const MAX_OPERATIONS = 1_000;
+/**
+ * Operations in one group, so in one unit of work, one `createMany` or one `sync`: a group is applied in one piece, in
+ * memory and in one commit, whose transaction then lasts in the order of a second.
+ */
+export const MAX_OPERATIONS = 10_000;
 
 /** Rows of one page of a list. */
 export const MAX_PAGE = 1_000;
 /** Rows of one page of a list unless asked otherwise. */
 export const DEFAULT_PAGE = 100;
+
+/** Deadlines that one `nextRuns` answers: it works them out at once, on the caller's time (K6). */
+export const MAX_NEXT_RUNS = 10_000;
 
 /** Longest sleep between two looks at the clock: how late a stepped clock, or a machine that slept, is noticed (T8). No store is asked. */
 export const CLOCK_CHECK_MS = 1_000;

@@ -88,3 +88,10 @@ export interface StepResult {
    */
   readonly answer: boolean;
 }
+
+/** What a committed operation did, and to which document. */
+export interface Done {
+  /** The document before; `undefined` for a new one, or where there was none. */
+  readonly before: ScheduleDocument | undefined;
+  readonly result: StepResult;
+}

@@ -1,0 +1,69 @@
+import { ABORT_GRACE_MS, type Clock, type Group } from "../contract/mod.ts";
+import { type Done, type MachineEvent, step } from "../machine/mod.ts";
+import type { Engine } from "./engine.ts";
+import type { Execution } from "./execution.ts";
+
+/**
+ * Ends an engine's runs (X1): gives back what was claimed and not started, waits for handlers up to the drain time,
+ * then aborts them, waits a little more, and releases what is left for others.
+ */
+export async function closeRuns(engine: Engine, drainMs: number): Promise<void> {
+  const { clock, slots } = engine.parts;
+  const queued = slots.drain((execution) => engine.runs.get(execution.id) === execution);
+  await release(engine, queued, false);
+  await ended(engine, clock, drainMs);
+  const late = [...engine.runs.values()].filter((execution) => !execution.over);
+  for (const execution of late) execution.abort("closed");
+  await ended(engine, clock, ABORT_GRACE_MS);
+  for (const execution of late) execution.finish();
+  await release(engine, late.filter((execution) => execution.cause === "closed"), true);
+}
+
+/** Resolves when every run is over and written down, or after a time. */
+async function ended(engine: Engine, clock: Clock, withinMs: number): Promise<void> {
+  if (engine.runs.size === 0) return;
+  let cancel = () => {};
+  const time = new Promise<void>((resolve) => {
+    cancel = clock.setTimer(resolve, withinMs);
+  });
+  await Promise.race([time, engine.drained()]);
+  cancel();
+}
+
+/** Gives runs back, so that they start again wherever there is room; at most once means that they do not (M3). */
+async function release(engine: Engine, executions: readonly Execution[], started: boolean): Promise<void> {
+  const held = executions.filter((execution) => engine.runs.delete(execution.id));
+  if (held.length === 0) return;
+  try {
+    await engine.apply(held.map((execution) => [operation(engine, execution, started)] satisfies Group<Done>));
+  } catch {
+    // The store is gone: the leases will run out by themselves.
+  }
+}
+
+function operation(engine: Engine, execution: Execution, started: boolean): Group<Done>[number] {
+  const { env, instance } = engine.parts;
+  const event = eventOf(execution, instance, started, engine.now());
+  return {
+    select: { id: execution.document.id },
+    decide(before, now) {
+      if (before === undefined) return { value: { before, result: { document: null, effects: [], answer: false } } };
+      const result = step(before, event, now, env);
+      const value: Done = { before, result };
+      return result.document === before ? { value } : { value, document: result.document };
+    },
+  };
+}
+
+function eventOf(
+  { run, document, startedAt }: Execution,
+  instance: string,
+  started: boolean,
+  now: number,
+): MachineEvent {
+  const { fence } = run;
+  if (!started || document.definition.onLost !== "fault") return { type: "released", fence, instance, started };
+  const fault = { name: "AbortError", message: "the scheduler closed before the run had ended", at: now };
+  const durationMs = Math.max(0, now - startedAt);
+  return { type: "settled", settlement: { fence, outcome: "aborted", startedAt, endedAt: now, durationMs, fault } };
+}

@@ -1,0 +1,108 @@
+import {
+  type Json,
+  type Logger,
+  MAX_NAME_LENGTH,
+  type Principal,
+  type RunContext,
+  type RunSchedule,
+  SchedulerError,
+  show,
+  type TransactionClient,
+} from "../contract/mod.ts";
+import type { Execution } from "./execution.ts";
+import type { RunUnit } from "./parts.ts";
+
+/** What a handler is told of a scheduled run. Parts that cost something are made when they are asked for. */
+export class ScheduledContext implements RunContext {
+  readonly #execution: Execution;
+  readonly #openUnit: () => RunUnit;
+  readonly logger: Logger;
+  readonly caller = undefined;
+  /** The unit of work, if the handler asked for it. */
+  unit: RunUnit | undefined;
+  /** The reason given to `retire`, if any. */
+  retireReason: string | undefined;
+
+  constructor(execution: Execution, logger: Logger, openUnit: () => RunUnit) {
+    this.#execution = execution;
+    this.#openUnit = openUnit;
+    this.logger = logger;
+  }
+
+  get scheduledAt(): Date {
+    return new Date(this.#execution.run.point);
+  }
+
+  get elapsed(): number {
+    const { run, startedAt } = this.#execution;
+    return run.previousStart === undefined ? 0 : Math.max(0, startedAt - run.previousStart);
+  }
+
+  get attempt(): number {
+    return this.#execution.run.attempt;
+  }
+
+  get runId(): string {
+    return this.#execution.id;
+  }
+
+  get state(): Json | undefined {
+    return this.#execution.document.definition.state;
+  }
+
+  get target(): string | undefined {
+    return this.#execution.document.definition.target;
+  }
+
+  get missed(): number {
+    return this.#execution.run.missed;
+  }
+
+  get signal(): AbortSignal {
+    return this.#execution.signal;
+  }
+
+  get schedule(): RunSchedule {
+    const { id, definition } = this.#execution.document;
+    return { id, name: definition.name, kind: definition.spec.kind };
+  }
+
+  get owner(): string {
+    return this.#execution.document.definition.owner;
+  }
+
+  get runAs(): string {
+    const { runAs, owner } = this.#execution.document.definition;
+    return runAs ?? owner;
+  }
+
+  get schedules(): TransactionClient {
+    this.unit ??= this.#openUnit();
+    return this.unit.client;
+  }
+
+  requireCaller(): Principal {
+    throw new SchedulerError(
+      "no_caller",
+      `run ${this.runId} of schedule ${this.schedule.id} has no caller: it was scheduled, not invoked`,
+    );
+  }
+
+  retire(reason: string): void {
+    this.retireReason = readReason(reason);
+  }
+}
+
+/** Checks a reason given to `ctx.retire`. */
+export function readReason(reason: string): string {
+  if (
+    typeof reason === "string" && reason !== "" && reason.length <= MAX_NAME_LENGTH && reason.isWellFormed() &&
+    !reason.includes("\u0000")
+  ) {
+    return reason;
+  }
+  throw new SchedulerError(
+    "invalid_option",
+    `retire: ${show(reason)} is not a reason; expected text of 1 to ${MAX_NAME_LENGTH} characters`,
+  );
+}

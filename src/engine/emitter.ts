@@ -1,0 +1,46 @@
+import type { Logger, SchedulerEventName, SchedulerEvents, SchedulerListener } from "../contract/mod.ts";
+
+/** Tells listeners of events. A listener that throws or rejects harms nothing and is logged (V5). */
+export class Emitter {
+  readonly #listeners = new Map<SchedulerEventName, Set<SchedulerListener<never>>>();
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  on<Name extends SchedulerEventName>(name: Name, listener: SchedulerListener<Name>): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners);
+    // Wrapped, so that one function may listen twice and each unsubscribes its own.
+    const own: SchedulerListener<Name> = (event) => listener(event);
+    listeners.add(own as SchedulerListener<never>);
+    return () => void listeners.delete(own as SchedulerListener<never>);
+  }
+
+  /** Whether anybody listens, so that an event need not be made for nobody. */
+  has(name: SchedulerEventName): boolean {
+    return (this.#listeners.get(name)?.size ?? 0) > 0;
+  }
+
+  emit<Name extends SchedulerEventName>(name: Name, event: SchedulerEvents[Name]): void {
+    for (const listener of [...this.#listeners.get(name) ?? []]) {
+      try {
+        const result = (listener as unknown as SchedulerListener<Name>)(event);
+        if (isThenable(result)) result.then(undefined, (error) => this.#failed(name, error));
+      } catch (error) {
+        this.#failed(name, error);
+      }
+    }
+  }
+
+  #failed(name: string, error: unknown): void {
+    this.#logger.error(`a listener of "${name}" threw`, error);
+  }
+}
+
+/** Whether a value is a promise or like one. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  return typeof (value as { then?: unknown }).then === "function";
+}

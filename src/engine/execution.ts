@@ -1,0 +1,98 @@
+import {
+  ABORT_GRACE_MS,
+  type AbortCause,
+  type Clock,
+  type LiveRun,
+  MAX_TIMER_MS,
+  type ScheduleDocument,
+  SchedulerError,
+} from "../contract/mod.ts";
+import { runId } from "../machine/mod.ts";
+
+/** Why a run was told to end. */
+export type EndCause = AbortCause | "timeout" | "lease_lost" | "closed";
+
+const REASONS: Readonly<Record<EndCause, string>> = {
+  replaced: "the run was replaced by a later one (overlap: replace)",
+  aborted: "the run was aborted by abortRun",
+  stopped: "the schedule was stopped with abortRunning",
+  timeout: "the run took longer than its timeout",
+  lease_lost: "the run's lease was lost to another instance",
+  closed: "the scheduler is closing and its drain time is over",
+};
+
+/** One run that this instance holds: claimed, then started, then over. */
+export class Execution {
+  readonly id: string;
+  readonly document: ScheduleDocument;
+  readonly run: LiveRun;
+  readonly lateMs: number;
+  /** Monotonic time of the start; `undefined` while it waits for a slot. */
+  startedMono: number | undefined;
+  /** Store time of the start. */
+  startedAt = 0;
+  /** Why it was told to end, if it was. */
+  cause: EndCause | undefined;
+  /** Its outcome is known, or nobody waits for it any more. */
+  over = false;
+  leaseUntil: number;
+  /** Ends it without its handler; set once it has started. */
+  expire: (() => void) | undefined;
+  /** Starts it; called once, when it has a slot. */
+  readonly begin: () => void;
+  #controller: AbortController | undefined;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(document: ScheduleDocument, run: LiveRun, lateMs: number, begin: (self: Execution) => void) {
+    this.begin = () => begin(this);
+    this.id = runId(document.id, run.fence);
+    this.document = document;
+    this.run = run;
+    this.lateMs = lateMs;
+    this.leaseUntil = run.leaseUntil;
+  }
+
+  /** The run's signal; made when somebody asks for it. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.cause !== undefined && !this.#controller.signal.aborted) this.#controller.abort(reasonOf(this.cause));
+    return this.#controller.signal;
+  }
+
+  /** Tells the handler to end; the first cause stays. One that waits for a slot still gets it, with its signal aborted. */
+  abort(cause: EndCause): void {
+    if (this.over || this.cause !== undefined) return;
+    this.cause = cause;
+    this.#controller?.abort(reasonOf(cause));
+  }
+
+  /** Tells it to end after a time (F5); no timer holds more than 2^31-1 ms. */
+  limit(clock: Clock, timeoutMs: number): void {
+    const wait = Math.min(timeoutMs, MAX_TIMER_MS);
+    this.#cancelTimer = clock.setTimer(() => {
+      if (wait < timeoutMs) this.limit(clock, timeoutMs - wait);
+      else this.abortWithin(clock, "timeout");
+    }, wait);
+  }
+
+  /** Tells it to end, and is done with it after the grace, whether its handler has ended or not. */
+  abortWithin(clock: Clock, cause: EndCause): void {
+    this.abort(cause);
+    this.#cancelTimer?.();
+    if (!this.over) this.#cancelTimer = clock.setTimer(() => this.expire?.(), ABORT_GRACE_MS);
+  }
+
+  /** Ends it; answers false if it was over already. */
+  finish(): boolean {
+    if (this.over) return false;
+    this.over = true;
+    this.#cancelTimer?.();
+    return true;
+  }
+}
+
+function reasonOf(cause: EndCause): Error {
+  if (cause === "lease_lost") return new SchedulerError("lease_lost", REASONS.lease_lost);
+  if (cause === "closed") return new SchedulerError("closed", REASONS.closed);
+  return new DOMException(REASONS[cause], cause === "timeout" ? "TimeoutError" : "AbortError");
+}

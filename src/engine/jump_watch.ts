@@ -1,0 +1,32 @@
+import type { Clock } from "../contract/mod.ts";
+
+/** Jumps shorter than this are left to the leases' own slack. */
+const NOTICED_MS = 1_000;
+
+/** Notices that the wall clock has jumped ahead, so that leases it seems to have ended are believed once more (T8). */
+export class JumpWatch {
+  readonly #clock: Clock;
+  readonly #leaseMs: number;
+  #lead: number;
+  #jumpedBy = 0;
+  #untilMono = -Infinity;
+
+  constructor(clock: Clock, leaseMs: number) {
+    this.#clock = clock;
+    this.#leaseMs = leaseMs;
+    this.#lead = clock.now() - clock.monotonic();
+  }
+
+  /** How much longer the leases of others are to be believed, in milliseconds. */
+  patienceMs(): number {
+    const mono = this.#clock.monotonic();
+    const lead = this.#clock.now() - mono;
+    const jumped = lead - this.#lead;
+    this.#lead = lead;
+    if (jumped > NOTICED_MS) {
+      this.#jumpedBy = jumped + (mono < this.#untilMono ? this.#jumpedBy : 0);
+      this.#untilMono = mono + this.#leaseMs;
+    }
+    return mono < this.#untilMono ? this.#jumpedBy : 0;
+  }
+}

@@ -1,0 +1,154 @@
+import type { AdvanceResult, Change, ScheduleDocument } from "../contract/mod.ts";
+import { type Claim, type Done, step } from "../machine/mod.ts";
+import { Backoff } from "./backoff.ts";
+import { JumpWatch } from "./jump_watch.ts";
+import type { EngineParts } from "./parts.ts";
+import { Prefetch } from "./prefetch.ts";
+import { Waker } from "./waker.ts";
+
+/** What a pump tells. */
+export interface PumpEvents {
+  claim(patienceMs: number): Claim;
+  /** Documents were moved; what they ask of the world is to be done. */
+  advanced(result: AdvanceResult<Done>): void;
+  failed(error: unknown): void;
+}
+
+/** Sleeps until something is due, lets the store apply the step to it, and goes on until nothing is. */
+export class Pump {
+  readonly #parts: EngineParts;
+  readonly #events: PumpEvents;
+  readonly #waker: Waker;
+  readonly #prefetch: Prefetch;
+  readonly #jumps: JumpWatch;
+  readonly #backoff: Backoff;
+  #active = false;
+  #pumping = false;
+  #again = false;
+  /** Documents that are due may be left in the store. */
+  #more = false;
+  #cancelRetry: (() => void) | undefined;
+  /** Store time minus this machine's. */
+  offset = 0;
+
+  constructor(parts: EngineParts, events: PumpEvents) {
+    const { clock, slots, env, leaseMs } = parts;
+    this.#parts = parts;
+    this.#events = events;
+    this.#waker = new Waker(clock, () => this.pump(), () => this.offset, parts.unref);
+    this.#prefetch = new Prefetch(clock, slots.concurrency);
+    this.#jumps = new JumpWatch(clock, leaseMs);
+    this.#backoff = new Backoff(clock, env.random);
+  }
+
+  start(): void {
+    this.#active = true;
+    this.#waker.start();
+    this.pump();
+  }
+
+  stop(): void {
+    this.#active = false;
+    this.#waker.stop();
+    this.#cancelRetry?.();
+  }
+
+  /** Something is to be looked at now. */
+  pump(): void {
+    if (!this.#active || this.#cancelRetry !== undefined) return;
+    if (this.#pumping) this.#again = true;
+    else void this.#pumpAll();
+  }
+
+  /** Something will be due at an instant. */
+  wakeAt(instant: number, now: number): void {
+    if (!this.#active) return;
+    if (instant <= now) this.pump();
+    else this.#waker.notLaterThan(instant);
+  }
+
+  /** A slot is free: claims more where more may be due. */
+  slotFreed(): void {
+    const { queued } = this.#parts.slots;
+    if (queued === 0) this.#prefetch.emptied();
+    if (this.#more && this.#prefetch.room(queued) > 0) this.pump();
+  }
+
+  async #pumpAll(): Promise<void> {
+    const { clock } = this.#parts;
+    this.#pumping = true;
+    const done = clock.busy?.();
+    try {
+      for (let first = true; first || (this.#again && this.#active); first = false) {
+        // Others get their turn between two batches: settlements, timers, connections.
+        if (!first) await new Promise<void>((resolve) => clock.defer(resolve));
+        this.#again = false;
+        await this.#pumpOnce();
+      }
+      this.#backoff.reset();
+    } catch (error) {
+      this.#retry(error);
+    } finally {
+      this.#pumping = false;
+      done?.();
+    }
+  }
+
+  #retry(error: unknown): void {
+    this.#events.failed(error);
+    if (!this.#active) return;
+    this.#cancelRetry = this.#backoff.next(() => {
+      this.#cancelRetry = undefined;
+      this.pump();
+    });
+  }
+
+  async #pumpOnce(): Promise<void> {
+    const { slots, storage, clock, tasks } = this.#parts;
+    const limit = this.#prefetch.room(slots.queued);
+    this.#more = true;
+    if (limit <= 0) return;
+    const lanes = this.#lanes();
+    const claim = this.#events.claim(this.#jumps.patienceMs());
+    const asked = clock.now();
+    const result = await storage.advance({ lanes, limit, now: asked }, this.#stepper(claim));
+    this.offset = result.now - asked;
+    this.#more = result.more || lanes.length <= tasks.size;
+    this.#events.advanced(result);
+    this.#prefetch.claimed(slots.takeClaimed());
+    if (slots.queued === 0) this.#prefetch.emptied();
+    if (!result.more) {
+      if (result.nextWake !== null) this.wakeAt(Math.max(result.nextWake, result.now + 1), result.now);
+    } else if (this.#prefetch.room(slots.queued) > 0) this.#again = true;
+  }
+
+  /** Lanes of tasks that have room, and that of retired documents. */
+  #lanes(): string[] {
+    const { tasks, slots } = this.#parts;
+    const lanes = [""];
+    for (const name of tasks.keys()) if (!slots.isLimited(name) || slots.room(name) > 0) lanes.push(name);
+    return lanes;
+  }
+
+  /** The step for what is due; leaves documents of a task alone once the task's own limit is claimed. */
+  #stepper(claim: Claim): (document: ScheduleDocument, now: number) => Change<Done> {
+    const { slots, env } = this.#parts;
+    const claimed = new Map<string, number>();
+    return (document, now) => {
+      const { task } = document.definition;
+      const limited = slots.isLimited(task);
+      if (limited && (claimed.get(task) ?? 0) >= slots.room(task)) return { value: nothing(document) };
+      const result = step(document, { type: "due", claim }, now, env);
+      if (limited) {
+        const starts = result.effects.filter(({ type }) => type === "start").length;
+        claimed.set(task, (claimed.get(task) ?? 0) + starts);
+      }
+      const value: Done = { before: document, result };
+      return result.document === document ? { value } : { value, document: result.document };
+    };
+  }
+}
+
+function nothing(document: ScheduleDocument): Done {
+  return { before: document, result: { document, effects: [], answer: false } };
+}

@@ -1,0 +1,97 @@
+import type { Group } from "../contract/mod.ts";
+import { type Done, step } from "../machine/mod.ts";
+import type { Execution } from "./execution.ts";
+import type { EngineParts } from "./parts.ts";
+
+/** Runs shorter than this end by themselves before an abort from elsewhere would reach them. */
+const LASTING_MS = 500;
+
+/** What a renewer tells. */
+export interface RenewerEvents {
+  now(): number;
+  /** Runs that this instance holds. */
+  held(): Iterable<Execution>;
+  /** Somebody else has the run now (M3). */
+  lost(execution: Execution): void;
+  /** A renewal is committed; its document may ask for the run to be aborted. */
+  renewed(execution: Execution, done: Done): void;
+  failed(error: unknown): void;
+}
+
+/** Extends the leases of runs that last, three times in a lease's length (M3). */
+export class Renewer {
+  readonly #parts: EngineParts;
+  readonly #events: RenewerEvents;
+  #cancel: (() => void) | undefined;
+  #closed = false;
+
+  constructor(parts: EngineParts, events: RenewerEvents) {
+    this.#parts = parts;
+    this.#events = events;
+  }
+
+  /** Runs are held: looks after them until none is. */
+  watch(): void {
+    if (this.#cancel !== undefined || this.#closed) return;
+    const { clock, leaseMs } = this.#parts;
+    this.#cancel = clock.setTimer(() => {
+      this.#cancel = undefined;
+      void this.renew().then((held) => held ? this.watch() : undefined);
+    }, leaseMs / 3);
+  }
+
+  stop(): void {
+    this.#closed = true;
+    this.#cancel?.();
+  }
+
+  /**
+   * Renews leases with less than two thirds left; with `asked`, those of all runs that have lasted, to learn whether
+   * somebody wants them aborted. Answers whether any run is held.
+   */
+  async renew(asked = false): Promise<boolean> {
+    const { clock, leaseMs, storage } = this.#parts;
+    const held = [...this.#events.held()].filter((execution) => !execution.over);
+    const before = this.#events.now() + leaseMs * 0.7;
+    const longSince = clock.monotonic() - LASTING_MS;
+    const due = held.filter(({ leaseUntil, startedMono = Infinity }) =>
+      leaseUntil <= before || (asked && startedMono < longSince)
+    );
+    if (due.length === 0) return held.length > 0;
+    const done = clock.busy?.();
+    try {
+      const results = await storage.apply(due.map((execution) => this.#group(execution)), this.#events.now());
+      results.forEach((result, index) => {
+        if (result.committed) this.#tell(due[index]!, result.values[0]!);
+      });
+    } catch (error) {
+      this.#events.failed(error);
+    } finally {
+      done?.();
+    }
+    return true;
+  }
+
+  #group(execution: Execution): Group<Done> {
+    const { env, instance, leaseMs } = this.#parts;
+    return [{
+      select: { id: execution.document.id },
+      decide(before, now) {
+        if (before === undefined) return { value: { before, result: { document: null, effects: [], answer: false } } };
+        const result = step(before, { type: "renewed", fences: [execution.run.fence], instance, leaseMs }, now, env);
+        const value: Done = { before, result };
+        return result.document === before ? { value } : { value, document: result.document };
+      },
+    }];
+  }
+
+  #tell(execution: Execution, done: Done): void {
+    if (execution.over) return;
+    if (done.result.answer) {
+      execution.leaseUntil = this.#events.now() + this.#parts.leaseMs;
+      this.#events.renewed(execution, done);
+    } else if (done.before !== undefined) this.#events.lost(execution);
+    // Its schedule was stopped: a run in progress goes on and nobody will ask for it (L2), one that waits never starts.
+    else if (execution.startedMono === undefined) execution.abort("stopped");
+  }
+}

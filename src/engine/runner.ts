@@ -1,0 +1,165 @@
+import { AGAIN, type AnyTask, type Duration, type Fault, parseDuration, type RunMiddleware } from "../contract/mod.ts";
+import type { Settlement } from "../machine/mod.ts";
+import { ScheduledContext } from "./context.ts";
+import { isThenable } from "./emitter.ts";
+import type { EndCause, Execution } from "./execution.ts";
+import { faultOf } from "./fault.ts";
+import type { EngineParts, Prepared, RunUnit } from "./parts.ts";
+
+/** A run's outcome, with the unit of work that commits with it. */
+export interface Outcome {
+  readonly settlement: Settlement;
+  readonly unit: RunUnit | undefined;
+}
+
+/** What a runner tells. */
+export interface RunnerEvents {
+  /** The handler is about to be called. */
+  started(execution: Execution): void;
+  /** The run is over; called once for each. `undefined`: nothing is to be settled. */
+  ended(execution: Execution, outcome: Outcome | undefined): void;
+}
+
+/** Outcomes of runs that were told to end, whatever their handler answered then. */
+const TOLD: Readonly<Partial<Record<EndCause, Settlement["outcome"]>>> = {
+  replaced: "replaced",
+  aborted: "aborted",
+  stopped: "aborted",
+  timeout: "timeout",
+};
+
+/** Calls handlers and turns whatever they do into a settlement. */
+export class Runner {
+  readonly #parts: EngineParts;
+  readonly #events: RunnerEvents;
+  /** Store time minus this machine's. */
+  readonly #offset: () => number;
+
+  constructor(parts: EngineParts, events: RunnerEvents, offset: () => number) {
+    this.#parts = parts;
+    this.#events = events;
+    this.#offset = offset;
+  }
+
+  /** Starts a run that has its slot. Calls nothing back before it has returned its first result to the handler. */
+  begin(execution: Execution): void {
+    const { clock, tasks } = this.#parts;
+    const { definition } = execution.document;
+    const task = tasks.get(definition.task)!;
+    execution.startedMono = clock.monotonic();
+    execution.startedAt = clock.now() + this.#offset();
+    const context = new ScheduledContext(execution, this.#parts.logger, () => this.#parts.openUnit(execution.document));
+    execution.expire = () => this.#end(execution, context, undefined, undefined);
+    if (definition.timeout !== undefined) execution.limit(clock, definition.timeout);
+    // Told to end while it waited for its slot: its handler is not called at all.
+    if (execution.cause !== undefined) return execution.expire();
+    this.#events.started(execution);
+    let result: unknown;
+    try {
+      result = this.#prepareAndCall(task, execution, context);
+    } catch (error) {
+      return this.#end(execution, context, undefined, { error });
+    }
+    if (!isThenable(result)) return this.#end(execution, context, result, undefined);
+    result.then(
+      (value) => this.#end(execution, context, value, undefined),
+      (error) => this.#end(execution, context, undefined, { error }),
+    );
+  }
+
+  #prepareAndCall(task: AnyTask, execution: Execution, context: ScheduledContext): unknown {
+    const prepared = this.#parts.prepare(task, execution.document);
+    return isThenable(prepared)
+      ? (prepared as Promise<Prepared>).then((ready) => this.#call(task, ready, context))
+      : this.#call(task, prepared, context);
+  }
+
+  #call(task: AnyTask, prepared: Prepared, context: ScheduledContext): unknown {
+    if ("gone" in prepared) throw new TargetGone(prepared.gone);
+    const { middleware } = this.#parts;
+    const { input } = prepared;
+    if (middleware.length === 0) return task.run(input, context);
+    return wrapped(middleware, task, input, context);
+  }
+
+  /** The first end counts; what a handler does after its timeout's grace is ignored (F5). */
+  #end(execution: Execution, context: ScheduledContext, value: unknown, thrown: { error: unknown } | undefined): void {
+    if (!execution.finish()) return;
+    const { clock } = this.#parts;
+    context.unit?.close();
+    const durationMs = Math.max(0, clock.monotonic() - execution.startedMono!);
+    const { startedAt } = execution;
+    const endedAt = startedAt + Math.round(durationMs);
+    const { fence } = execution.run;
+    const at = clock.now() + this.#offset();
+    const result = execution.cause === undefined || (execution.cause === "closed" && thrown === undefined)
+      ? resultOf(value, thrown, context, at)
+      : toldResult(execution, thrown, at);
+    if (result === undefined) return this.#events.ended(execution, undefined);
+    const settlement: Settlement = { fence, startedAt, endedAt, durationMs, ...result };
+    this.#events.ended(execution, { settlement, unit: result.outcome === "succeeded" ? context.unit : undefined });
+  }
+}
+
+type Result = Pick<Settlement, "outcome" | "fault" | "againMs" | "retire">;
+
+function resultOf(
+  value: unknown,
+  thrown: { error: unknown } | undefined,
+  context: ScheduledContext,
+  at: number,
+): Result {
+  if (thrown !== undefined) {
+    const fault = faultOf(thrown.error, at);
+    return thrown.error instanceof TargetGone
+      ? { outcome: "faulted", fault, retire: "invalid_target" }
+      : { outcome: "faulted", fault };
+  }
+  const retire = context.retireReason === undefined ? {} : { retire: context.retireReason };
+  try {
+    const againMs = againOf(value);
+    return againMs === undefined ? { outcome: "succeeded", ...retire } : { outcome: "succeeded", againMs, ...retire };
+  } catch (error) {
+    return { outcome: "faulted", fault: faultOf(error, at) };
+  }
+}
+
+/** What is said of a run that was told to end; nothing when its schedule or its lease is no longer ours. */
+function toldResult(execution: Execution, thrown: { error: unknown } | undefined, at: number): Result | undefined {
+  const outcome = TOLD[execution.cause!];
+  if (outcome === undefined) return undefined;
+  const reason = execution.signal.reason;
+  const fault: Fault = faultOf(thrown === undefined || isAbort(thrown.error) ? reason : thrown.error, at);
+  return outcome === "timeout" ? { outcome, fault: { ...fault, name: "TimeoutError" } } : { outcome, fault };
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+function againOf(value: unknown): number | undefined {
+  if (typeof value !== "object" || value === null || !(AGAIN in value)) return undefined;
+  return parseDuration((value as { [AGAIN]: Duration })[AGAIN], "again");
+}
+
+/** Runs the handler inside the middleware, the first outermost. */
+async function wrapped(
+  middleware: readonly RunMiddleware[],
+  task: AnyTask,
+  input: unknown,
+  context: ScheduledContext,
+): Promise<unknown> {
+  const call = (index: number): Promise<unknown> => {
+    const around = middleware[index];
+    // Async, so that a handler that throws at once rejects instead.
+    return around === undefined
+      ? Promise.resolve().then(() => task.run(input, context))
+      : around({ task: task.name, input, context }, () => call(index + 1));
+  };
+  return await call(0);
+}
+
+/** `resolveTarget` answered nothing (I6). */
+class TargetGone extends Error {
+  override readonly name = "TargetGone";
+}

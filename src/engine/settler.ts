@@ -1,0 +1,138 @@
+import { type Group, type GroupResult, MAX_GROUPS, SchedulerError } from "../contract/mod.ts";
+import { type Claim, type Done, step } from "../machine/mod.ts";
+import { Backoff } from "./backoff.ts";
+import type { Execution } from "./execution.ts";
+import { faultOf } from "./fault.ts";
+import type { EngineParts } from "./parts.ts";
+import type { Outcome } from "./runner.ts";
+
+interface Pending {
+  readonly execution: Execution;
+  readonly outcome: Outcome;
+}
+
+/** What a settler tells. */
+export interface SettlerEvents {
+  /** The store's time. */
+  now(): number;
+  /** The right to start what is owed in the same step; `undefined` while closing. */
+  claim(): Claim | undefined;
+  /** The settlement is committed. */
+  settled(execution: Execution, done: Done, outcome: Outcome): void;
+  /** The fence no longer holds: the run was given to somebody else, or its schedule is gone. */
+  refused(execution: Execution, gone: boolean): void;
+  failed(error: unknown): void;
+}
+
+/**
+ * Writes outcomes down, those of one turn in one commit, each together with the changes its run buffered (U3). A store
+ * that fails is tried again until it answers: what a run came to is not forgotten while its lease holds (M6).
+ */
+export class Settler {
+  readonly #parts: EngineParts;
+  readonly #events: SettlerEvents;
+  readonly #backoff: Backoff;
+  #pending: Pending[] = [];
+  #scheduled = false;
+  #flushing = false;
+  #stopped = false;
+  #cancelRetry: (() => void) | undefined;
+
+  constructor(parts: EngineParts, events: SettlerEvents) {
+    this.#parts = parts;
+    this.#events = events;
+    this.#backoff = new Backoff(parts.clock, parts.env.random);
+  }
+
+  push(execution: Execution, outcome: Outcome): void {
+    this.#pending.push({ execution, outcome });
+    if (this.#scheduled || this.#flushing) return;
+    this.#scheduled = true;
+    this.#parts.clock.defer(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    if (!this.#flushing) void this.#run();
+  }
+
+  /** Gives up what the store has not taken by the end of closing; the leases of those runs will run out. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelRetry?.();
+  }
+
+  async #run(): Promise<void> {
+    this.#flushing = true;
+    while (this.#pending.length > 0 && !this.#stopped) {
+      const batch = this.#pending.splice(0, MAX_GROUPS);
+      const done = this.#parts.clock.busy?.();
+      try {
+        this.#tell(batch, await this.#apply(batch));
+        this.#backoff.reset();
+      } catch (error) {
+        this.#pending = [...batch, ...this.#pending];
+        this.#events.failed(error);
+        done?.();
+        await new Promise<void>((resolve) => this.#cancelRetry = this.#backoff.next(resolve));
+      } finally {
+        done?.();
+      }
+    }
+    this.#flushing = false;
+  }
+
+  #apply(batch: readonly Pending[]): Promise<readonly GroupResult<Done>[]> {
+    const claim = this.#events.claim();
+    return this.#parts.storage.apply(batch.map((pending) => this.#group(pending, claim)), this.#events.now());
+  }
+
+  #group({ execution, outcome }: Pending, claim: Claim | undefined): Group<Done> {
+    const { env } = this.#parts;
+    const { settlement, unit } = outcome;
+    const buffered = unit?.operations() ?? [];
+    const event = claim === undefined
+      ? { type: "settled", settlement } as const
+      : { type: "settled", settlement, claim } as const;
+    const settle = {
+      select: { id: execution.document.id },
+      decide(before: Done["before"], now: number) {
+        if (before === undefined) return refused(execution, undefined, buffered.length > 0);
+        const result = step(before, event, now, env);
+        if (!result.answer && buffered.length > 0) return refused(execution, before, true);
+        const value: Done = { before, result };
+        return result.document === before ? { value } : { value, document: result.document };
+      },
+    };
+    return buffered.length === 0 ? [settle] : [settle, ...buffered];
+  }
+
+  #tell(batch: readonly Pending[], results: readonly GroupResult<Done>[]): void {
+    results.forEach((result, index) => {
+      const { execution, outcome } = batch[index]!;
+      if (!result.committed) return this.#notCommitted(execution, outcome, result.reason);
+      const done = result.values[0]!;
+      if (done.result.answer) this.#events.settled(execution, done, outcome);
+      else this.#events.refused(execution, done.before === undefined || done.before.progress.retired !== undefined);
+    });
+  }
+
+  #notCommitted(execution: Execution, outcome: Outcome, reason: SchedulerError): void {
+    if (reason.code === "lease_lost") return this.#events.refused(execution, reason.details.gone === true);
+    // What the run buffered does not fit the store any more: none of it happens, and that is the run's fault.
+    const fault = faultOf(reason, this.#events.now());
+    const { fence, startedAt, endedAt, durationMs } = outcome.settlement;
+    const settlement = { fence, startedAt, endedAt, durationMs, outcome: "faulted" as const, fault };
+    this.#pending.push({ execution, outcome: { settlement, unit: undefined } });
+  }
+}
+
+/** Refuses a group whose fence does not hold, so that nothing its run buffered is stored (M4). */
+function refused(execution: Execution, before: Done["before"], buffered: boolean) {
+  const value: Done = { before, result: { document: null, effects: [], answer: false } };
+  if (!buffered) return { value };
+  const reject = new SchedulerError("lease_lost", `run ${execution.id} no longer holds its lease`, {
+    details: { gone: before === undefined || before.progress.retired !== undefined },
+  });
+  return { value, reject };
+}

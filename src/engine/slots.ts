@@ -1,0 +1,111 @@
+import type { AnyTask } from "../contract/mod.ts";
+import type { Execution } from "./execution.ts";
+
+/** Room for runs on this instance: over all tasks and for each, with the runs that are claimed and wait for it. */
+export class Slots {
+  readonly concurrency: number;
+  #running = 0;
+  #queued = 0;
+  #claimed = 0;
+  #starting = false;
+  readonly #tasks = new Map<string, TaskSlots>();
+  /** Tasks with waiting runs, in the order of their turns. */
+  readonly #turns = new Set<TaskSlots>();
+
+  constructor(concurrency: number, tasks: Iterable<AnyTask>) {
+    this.concurrency = concurrency;
+    for (const task of tasks) {
+      this.#tasks.set(task.name, { limit: task.concurrency ?? concurrency, running: 0, queue: [], head: 0 });
+    }
+  }
+
+  get queued(): number {
+    return this.#queued;
+  }
+
+  /** Runs pushed since this was last asked. */
+  takeClaimed(): number {
+    const claimed = this.#claimed;
+    this.#claimed = 0;
+    return claimed;
+  }
+
+  /** Whether the task is limited below the instance, so that a claim must count its runs. */
+  isLimited(task: string): boolean {
+    const slots = this.#tasks.get(task);
+    return slots !== undefined && slots.limit < this.concurrency;
+  }
+
+  /** How many more runs of a limited task may be claimed now. */
+  room(task: string): number {
+    const slots = this.#tasks.get(task);
+    return slots === undefined ? 0 : slots.limit - slots.running - waiting(slots);
+  }
+
+  push(execution: Execution): void {
+    const slots = this.#tasks.get(execution.document.definition.task)!;
+    slots.queue.push(execution);
+    this.#queued++;
+    this.#claimed++;
+    this.#turns.add(slots);
+  }
+
+  /** Starts what waits, as far as there is room. A run that ends at once leaves its slot to the next, without recursion. */
+  start(): void {
+    if (this.#starting) return;
+    this.#starting = true;
+    for (let next = this.#take(); next !== undefined; next = this.#take()) next.begin();
+    this.#starting = false;
+  }
+
+  /** The next run that has room, its slot taken; tasks take turns. */
+  #take(): Execution | undefined {
+    if (this.#running >= this.concurrency) return undefined;
+    for (const slots of this.#turns) {
+      if (slots.running >= slots.limit) continue;
+      const execution = slots.queue[slots.head++]!;
+      this.#turns.delete(slots);
+      if (slots.head < slots.queue.length) this.#turns.add(slots);
+      else {
+        slots.queue = [];
+        slots.head = 0;
+      }
+      slots.running++;
+      this.#running++;
+      this.#queued--;
+      return execution;
+    }
+    return undefined;
+  }
+
+  /** Gives a slot back. */
+  free(execution: Execution): void {
+    this.#tasks.get(execution.document.definition.task)!.running--;
+    this.#running--;
+  }
+
+  /** Takes every waiting run off the queue. */
+  drain(mine: (execution: Execution) => boolean): Execution[] {
+    const drained: Execution[] = [];
+    for (const slots of this.#turns) {
+      const left = slots.queue.slice(slots.head);
+      slots.queue = left.filter((execution) => !mine(execution));
+      slots.head = 0;
+      drained.push(...left.filter(mine));
+      if (slots.queue.length === 0) this.#turns.delete(slots);
+    }
+    this.#queued -= drained.length;
+    return drained;
+  }
+}
+
+interface TaskSlots {
+  readonly limit: number;
+  running: number;
+  queue: Execution[];
+  head: number;
+}
+
+function waiting(slots: TaskSlots): number {
+  return slots.queue.length - slots.head;
+}

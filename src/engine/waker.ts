@@ -1,0 +1,66 @@
+import { type Clock, CLOCK_CHECK_MS, MAX_TIMER_MS } from "../contract/mod.ts";
+
+/**
+ * Sleeps until an instant of the store's time. The store is asked for nothing meanwhile; a clock that may jump unseen is
+ * looked at every second (T8). No timer is longer than a runtime holds (T7).
+ */
+export class Waker {
+  readonly #clock: Clock;
+  readonly #wake: () => void;
+  readonly #offset: () => number;
+  readonly #unref: boolean;
+  #target: number | null = null;
+  #cancel: (() => void) | undefined;
+  #offJump: (() => void) | undefined;
+  #active = false;
+
+  constructor(clock: Clock, wake: () => void, offset: () => number, unref: boolean) {
+    this.#clock = clock;
+    this.#wake = wake;
+    this.#offset = offset;
+    this.#unref = unref;
+  }
+
+  start(): void {
+    this.#active = true;
+    this.#offJump = this.#clock.onJump?.(() => this.#arm());
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#active = false;
+    this.#cancel?.();
+    this.#offJump?.();
+  }
+
+  /** Sleeps until an instant; `null` for ever. */
+  sleepUntil(target: number | null): void {
+    this.#target = target;
+    this.#arm();
+  }
+
+  /** Wakes no later than an instant. */
+  notLaterThan(instant: number | null): void {
+    if (instant === null || (this.#target !== null && this.#target <= instant)) return;
+    this.sleepUntil(instant);
+  }
+
+  #arm(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    if (!this.#active) return;
+    const left = this.#target === null ? Infinity : this.#target - this.#offset() - this.#clock.now();
+    const longest = this.#clock.onJump === undefined ? CLOCK_CHECK_MS : MAX_TIMER_MS;
+    this.#cancel = this.#clock.setTimer(() => this.#look(), Math.max(0, Math.min(left, longest)), {
+      unref: this.#unref,
+    });
+  }
+
+  #look(): void {
+    this.#cancel = undefined;
+    if (this.#target === null || this.#target > this.#clock.now() + this.#offset()) return this.#arm();
+    this.#target = null;
+    this.#wake();
+    if (this.#cancel === undefined) this.#arm();
+  }
+}
