@@ -1,0 +1,172 @@
+import {
+  type AtOptions,
+  type CronOptions,
+  type Duration,
+  type EveryOptions,
+  type InputAndOptions,
+  type Instant,
+  MAX_OPERATIONS,
+  type Principal,
+  type RunInfo,
+  type Schedule,
+  type ScheduleInfo,
+  type ScheduleRequest,
+  type StopOptions,
+  type TaskRef,
+  type TransactionClient,
+  type UpdateRequest,
+} from "../contract/mod.ts";
+import { type Creation, type CreationRequest, prepare } from "./create.ts";
+import type { ClientHost, Done } from "./host.ts";
+import { infoOf, runsOf } from "./info.ts";
+import { type ClientEvent, eventOperation, isGone, isLive } from "./operations.ts";
+import { mayManage, notFound, notYours } from "./principal.ts";
+import { flatRequest, requestArray } from "./request.ts";
+import { type ScheduleCalls, ScheduleSnapshot } from "./schedule.ts";
+import type { Found, Scope } from "./scope.ts";
+import { checkText, readId } from "./text.ts";
+import { readStop } from "./stop_options.ts";
+import type { GivenTiming } from "./timing.ts";
+import { updateOperation } from "./update.ts";
+
+/** The calls that create, change and look at single schedules, in any scope. */
+export class Calls implements TransactionClient, ScheduleCalls {
+  protected readonly host: ClientHost;
+  protected readonly scope: Scope;
+  /** Whom these calls act for. */
+  readonly principal: Principal;
+  readonly #after: () => ScheduleCalls;
+
+  /** @param after What a schedule's own methods come to; these calls unless they end before the schedule does. */
+  constructor(host: ClientHost, principal: Principal, scope: Scope, after?: () => ScheduleCalls) {
+    this.host = host;
+    this.principal = principal;
+    this.scope = scope;
+    this.#after = after ?? (() => this);
+  }
+
+  at<Input>(task: TaskRef<Input>, when: Instant, ...rest: InputAndOptions<Input, AtOptions>): Promise<Schedule> {
+    return this.#create(task, { kind: "at", by: "at", value: when }, rest);
+  }
+
+  after<Input>(task: TaskRef<Input>, delay: Duration, ...rest: InputAndOptions<Input, AtOptions>): Promise<Schedule> {
+    return this.#create(task, { kind: "at", by: "after", value: delay }, rest);
+  }
+
+  every<Input>(
+    task: TaskRef<Input>,
+    interval: Duration,
+    ...rest: InputAndOptions<Input, EveryOptions>
+  ): Promise<Schedule> {
+    return this.#create(task, { kind: "every", by: "every", value: interval }, rest);
+  }
+
+  cron<Input>(
+    name: string,
+    expression: string,
+    task: TaskRef<Input>,
+    ...rest: InputAndOptions<Input, CronOptions>
+  ): Promise<Schedule> {
+    return this.#create(task, { kind: "cron", by: "cron", value: expression }, rest, () => checkText(name, "name"));
+  }
+
+  createMany(requests: readonly ScheduleRequest[]): Promise<readonly Schedule[]> {
+    return this.scope.call(async () => {
+      const creations: Creation[] = [];
+      for (const [i, request] of requestArray(requests, "createMany", MAX_OPERATIONS).entries()) {
+        creations.push(await this.prepare(flatRequest(request, `createMany[${i}]`)));
+      }
+      return (await this.scope.many(creations)).map((done) => this.created(done));
+    });
+  }
+
+  valid(id: string): Promise<boolean> {
+    return this.#known(id, false, async (known) => {
+      const found = await this.scope.find(known);
+      return found !== undefined && isLive(found.document);
+    });
+  }
+
+  stop(id: string, options?: StopOptions): Promise<boolean> {
+    const event = (): ClientEvent => ({ type: "stopped", abortRunning: readStop(options) });
+    return this.#event(id, event);
+  }
+
+  pause(id: string): Promise<boolean> {
+    return this.#event(id, () => ({ type: "paused" }));
+  }
+
+  resume(id: string): Promise<boolean> {
+    return this.#event(id, () => ({ type: "resumed" }));
+  }
+
+  trigger(id: string): Promise<boolean> {
+    return this.#event(id, () => ({ type: "triggered" }));
+  }
+
+  update(id: string, request: UpdateRequest): Promise<Schedule> {
+    return this.scope.call(async () => {
+      const known = readId(id);
+      if (known === undefined) throw notFound(id);
+      const found = await this.scope.find(known);
+      const operation = await updateOperation(this.host, this.principal, known, found?.document, request);
+      return this.created(await this.scope.one({ place: found!.place, operation }));
+    });
+  }
+
+  info(id: string): Promise<ScheduleInfo> {
+    return this.scope.call(async () => {
+      const { document, place } = await this.#inspected(id);
+      return infoOf(document, place, this.host.parsers);
+    });
+  }
+
+  runs(id: string): Promise<readonly RunInfo[]> {
+    return this.scope.call(async () => runsOf((await this.#inspected(id)).document));
+  }
+
+  /** Checks a creation for whom these calls act. */
+  protected prepare(request: CreationRequest): Creation | Promise<Creation> {
+    return prepare(this.host, this.principal, request);
+  }
+
+  /** The schedule that a creation or an update came to. */
+  protected created({ result }: Done): Schedule {
+    const schedule = new ScheduleSnapshot(result.document!, this.#after);
+    this.scope.adopt?.(schedule);
+    return schedule;
+  }
+
+  #create(task: unknown, timing: GivenTiming, rest: readonly unknown[], name?: () => string): Promise<Schedule> {
+    return this.scope.call(async () => {
+      const [input, options] = rest;
+      const request = { task, timing, input, options, prefix: "" };
+      const creation = this.prepare(name === undefined ? request : { ...request, name: name() });
+      return this.created(await this.scope.one(creation instanceof Promise ? await creation : creation));
+    });
+  }
+
+  #event(id: string, event: () => ClientEvent): Promise<boolean> {
+    return this.#known(id, false, async (known) => {
+      const operation = eventOperation(this.host, this.principal, known, event());
+      const { result } = await this.scope.one({ place: await this.scope.placeOf(known), operation });
+      return result.answer;
+    });
+  }
+
+  #known<T>(id: unknown, otherwise: T, work: (id: string) => Promise<T>): Promise<T> {
+    return this.scope.call(() => {
+      const known = readId(id);
+      return known === undefined ? otherwise : work(known);
+    });
+  }
+
+  /** A document that the caller may see. */
+  async #inspected(id: string): Promise<Found> {
+    const known = readId(id);
+    const found = known === undefined ? undefined : await this.scope.find(known);
+    if (found === undefined || isGone(found.document)) throw notFound(id);
+    if (!mayManage(this.principal, found.document)) throw notYours(id);
+    return found;
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * What a caller can do: create, change, stop and look at schedules, within what its principal may.
+ *
+ * @module
+ */
+export { authorizeRun } from "./authorize.ts";
+export { createClient } from "./client.ts";
+export type { ClientHost, Defaults, Done, Place } from "./host.ts";
+export { isCoreOption } from "./options.ts";
+export { checkPrincipal, SYSTEM_PRINCIPAL } from "./principal.ts";
+export { validateInput } from "./schema.ts";
+export { checkText } from "./text.ts";
+export { createUnit, type Unit, type UnitChanges, type UnitOptions } from "./unit.ts";

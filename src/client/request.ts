@@ -1,0 +1,33 @@
+import { invalidOption, isPlainObject, SchedulerError } from "../contract/mod.ts";
+import type { CreationRequest } from "./create.ts";
+import { TIMING_KEYS, timingIn } from "./timing.ts";
+
+const BESIDES = ["task", "input", ...TIMING_KEYS] as const;
+
+/**
+ * Reads one schedule given as one flat object (see `ScheduleRequest`).
+ *
+ * @param where Names the place in an error's message, such as `"createMany[3]"`.
+ * @throws {SchedulerError} `invalid_option` when it is no object, or says not exactly once when it fires.
+ */
+export function flatRequest(request: unknown, where: string): CreationRequest {
+  if (!isPlainObject(request)) throw invalidOption(where, request, "an object of task, input, when and options");
+  const prefix = `${where}.`;
+  const timing = timingIn(request, prefix);
+  if (timing === undefined) {
+    throw new SchedulerError(
+      "invalid_option",
+      `${where}: it does not say when; expected one of ${TIMING_KEYS.join(", ")}`,
+      {
+        details: { where },
+      },
+    );
+  }
+  return { task: request.task, timing, input: request.input, options: request, prefix, besides: BESIDES };
+}
+
+/** Reads an array of requests. */
+export function requestArray(requests: unknown, where: string, most: number): readonly unknown[] {
+  if (Array.isArray(requests) && requests.length <= most) return requests;
+  throw invalidOption(where, requests, `an array of at most ${most} schedules`);
+}

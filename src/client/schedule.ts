@@ -1,0 +1,79 @@
+import type {
+  RunInfo,
+  Schedule,
+  ScheduleDocument,
+  ScheduleInfo,
+  ScheduleKind,
+  StopOptions,
+  UpdateRequest,
+} from "../contract/mod.ts";
+
+/** The calls that a schedule's own methods come to. */
+export interface ScheduleCalls {
+  stop(id: string, options?: StopOptions): Promise<boolean>;
+  info(id: string): Promise<ScheduleInfo>;
+  pause(id: string): Promise<boolean>;
+  resume(id: string): Promise<boolean>;
+  trigger(id: string): Promise<boolean>;
+  update(id: string, request: UpdateRequest): Promise<Schedule>;
+  runs(id: string): Promise<readonly RunInfo[]>;
+}
+
+/** The next deadline as callers see it: none while paused, and none once retired. */
+export function nextRunOf({ progress }: ScheduleDocument): Date | null {
+  const { next, pausedAt, retired } = progress;
+  return next === null || pausedAt !== undefined || retired !== undefined ? null : new Date(next.at);
+}
+
+/** A schedule as it was when it was answered, with the calls that concern it. */
+export class ScheduleSnapshot implements Schedule {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly kind: ScheduleKind;
+  readonly task: string;
+  nextRun: Date | null;
+  readonly #calls: () => ScheduleCalls;
+
+  /** @param calls Asked at each call, since those of a unit of work end with it. */
+  constructor(document: ScheduleDocument, calls: () => ScheduleCalls) {
+    this.id = document.id;
+    this.name = document.definition.name;
+    this.kind = document.definition.spec.kind;
+    this.task = document.definition.task;
+    this.nextRun = nextRunOf(document);
+    this.#calls = calls;
+  }
+
+  /** Takes over what was decided in the end, once a unit of work is committed. */
+  settle(document: ScheduleDocument | null): void {
+    this.nextRun = document === null ? null : nextRunOf(document);
+  }
+
+  stop(options?: StopOptions): Promise<boolean> {
+    return this.#calls().stop(this.id, options);
+  }
+
+  info(): Promise<ScheduleInfo> {
+    return this.#calls().info(this.id);
+  }
+
+  pause(): Promise<boolean> {
+    return this.#calls().pause(this.id);
+  }
+
+  resume(): Promise<boolean> {
+    return this.#calls().resume(this.id);
+  }
+
+  trigger(): Promise<boolean> {
+    return this.#calls().trigger(this.id);
+  }
+
+  update(request: UpdateRequest): Promise<Schedule> {
+    return this.#calls().update(this.id, request);
+  }
+
+  runs(): Promise<readonly RunInfo[]> {
+    return this.#calls().runs(this.id);
+  }
+}
