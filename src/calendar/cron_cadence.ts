@@ -27,7 +27,7 @@ export interface CronOptions {
   readonly where?: string;
 }
 
-/** The earliest instant that is searched: the first of the calendar's year 1. */
+/** The earliest point: a day into the year 1, so that no zone's local time lies before that year. */
 const MIN_INSTANT = daysFromCivil(1, 1, 2) * DAY_MS;
 /** Longer than any two changes of a zone follow on one another by accident, longer than two offsets differ. */
 const SETTLED_MS = 4 * DAY_MS;
@@ -108,7 +108,7 @@ class CronCadence implements Cadence {
   }
 
   previous(atOrBefore: number): number | null {
-    let from = Math.min(Math.floor(atOrBefore / 1_000) * 1_000, MAX_DEADLINE);
+    let from = Math.floor(Math.min(atOrBefore, MAX_DEADLINE) / 1_000) * 1_000;
     const limit = Math.max(MIN_INSTANT, from - MAX_CRON_SEARCH_MS);
     while (from >= limit) {
       const segment = this.#zone.at(from);
@@ -123,7 +123,7 @@ class CronCadence implements Cadence {
 
   count(after: number, upTo: number): number {
     let from = Math.max(Math.floor(after / 1_000) * 1_000 + 1_000, MIN_INSTANT);
-    const until = Math.min(Math.floor(upTo / 1_000) * 1_000, MAX_DEADLINE) + 1_000;
+    const until = Math.floor(Math.min(upTo, MAX_DEADLINE) / 1_000) * 1_000 + 1_000;
     let total = 0;
     while (from < until) {
       const segment = this.#zone.at(from);

@@ -1,6 +1,6 @@
 import { MAX_CRON_LENGTH, SchedulerError, show } from "../contract/mod.ts";
 import { DayTable } from "./day_table.ts";
-import { FIELD_RULES, type FieldName, type FieldRule, type Item, ItemProblem, readItem } from "./items.ts";
+import { FIELD_RULES, type FieldName, type FieldRule, type Item, readItem } from "./items.ts";
 
 /** A cron expression, read. */
 export interface ParsedCron {
@@ -23,6 +23,9 @@ const NICKNAMES: Readonly<Record<string, string>> = {
   "@hourly": "0 * * * *",
 };
 
+const FORMS =
+  "five fields (minute hour day-of-month month day-of-week), six with seconds first, or a nickname such as @daily";
+
 /**
  * Reads a cron expression.
  *
@@ -31,16 +34,10 @@ const NICKNAMES: Readonly<Record<string, string>> = {
  * @throws {SchedulerError} `invalid_cron`, whose `details.field` names the field if the fault lies in one.
  */
 export function parseCron(expression: string, seed: string, where: string): ParsedCron {
+  const place = { expression, where };
   const texts = splitFields(expression, where);
-  const fields = texts.map((text, i) => readField(FIELD_RULES[i]!, text, { expression, seed, where }));
-  const [seconds, minutes, hours, daysOfMonth, months, daysOfWeek] = fields as [
-    Items,
-    Items,
-    Items,
-    Items,
-    Items,
-    Items,
-  ];
+  const fields = texts.map((text, i) => readField(FIELD_RULES[i]!, text, seed, place));
+  const [seconds, minutes, hours, daysOfMonth, months, daysOfWeek] = fields as readonly Items[] as SixFields;
   const days = new DayTable({
     daysOfMonth,
     months: plainValues(months),
@@ -49,11 +46,9 @@ export function parseCron(expression: string, seed: string, where: string): Pars
     either: !hasStar(texts[3]!) && !hasStar(texts[5]!),
   });
   if (days.isEmpty) {
-    fail(
-      { expression, where },
-      "day-of-month",
-      `${show(texts[3])} in month ${show(texts[4])} is a date that never comes`,
-    );
+    const [, , , date, month, weekday] = texts.map(show);
+    const problem = `${date} in month ${month} on weekday ${weekday} never comes`;
+    fail({ ...place, field: "day-of-month" }, problem, "a date that exists");
   }
   return {
     seconds: plainValues(seconds),
@@ -67,39 +62,35 @@ export function parseCron(expression: string, seed: string, where: string): Pars
 /** The six fields of an expression, seconds first. */
 export function splitFields(expression: string, where: string): readonly string[] {
   const place = { expression, where };
-  if (typeof expression !== "string") fail(place, undefined, "it is not text");
-  if (expression.length > MAX_CRON_LENGTH) fail(place, undefined, `it is longer than ${MAX_CRON_LENGTH} characters`);
+  if (typeof expression !== "string") fail(place, "it is not text", FORMS);
+  if (expression.length > MAX_CRON_LENGTH) fail(place, "it is too long", `at most ${MAX_CRON_LENGTH} characters`);
   const trimmed = expression.replace(/^[ \t]+|[ \t]+$/g, "");
   if (trimmed.startsWith("@")) return ["0", ...nickname(trimmed, place).split(" ")];
-  const texts = trimmed.split(/[ \t]+/);
+  const texts = trimmed === "" ? [] : trimmed.split(/[ \t]+/);
   if (texts.length === 5) return ["0", ...texts];
-  if (texts.length !== 6) fail(place, undefined, `it has ${trimmed === "" ? "no" : texts.length} fields`);
+  if (texts.length !== 6) fail(place, `it has ${texts.length} fields`, FORMS);
   return texts;
 }
 
 function nickname(text: string, place: Place): string {
   const name = text.toLowerCase();
   if (Object.hasOwn(NICKNAMES, name)) return NICKNAMES[name]!;
-  if (name !== "@reboot") fail(place, undefined, `the nicknames are ${Object.keys(NICKNAMES).join(", ")}`);
-  fail(
-    place,
-    undefined,
-    "a schedule outlives its processes and has no start of its own; call the task when your program starts",
+  const problem = name === "@reboot"
+    ? "a schedule outlives its processes, so it knows no reboot (call the task when your program starts)"
+    : "it is no nickname that is known here";
+  fail(place, problem, Object.keys(NICKNAMES).join(", "));
+}
+
+function readField(rule: FieldRule, text: string, seed: string, place: Place): Items {
+  return text.split(",").map((item) =>
+    readItem(rule, item, seed, (problem, cause) => {
+      fail({ ...place, field: rule.name }, `${show(item)} ${problem}`, rule.expected, cause);
+    })
   );
 }
 
-function readField(rule: FieldRule, text: string, place: Place & { readonly seed: string }): Items {
-  return text.split(",").map((item) => {
-    try {
-      return readItem(rule, item, place.seed);
-    } catch (problem) {
-      if (!(problem instanceof ItemProblem)) throw problem;
-      fail(place, rule.name, `${show(item)} ${problem.problem}; expected ${rule.expected}`);
-    }
-  });
-}
-
 type Items = readonly Item[];
+type SixFields = readonly [Items, Items, Items, Items, Items, Items];
 
 function plainValues(items: Items): readonly number[] {
   const values = new Set(items.flatMap((item) => item.kind === "values" ? item.values : []));
@@ -113,15 +104,14 @@ function hasStar(text: string): boolean {
 interface Place {
   readonly expression: string;
   readonly where: string;
+  readonly field?: FieldName;
 }
 
-function fail({ expression, where }: Place, field: FieldName | undefined, problem: string): never {
+function fail({ expression, where, field }: Place, problem: string, expected: string, cause?: unknown): never {
+  const place = field === undefined ? "" : ` in its ${field} field`;
   throw new SchedulerError(
     "invalid_cron",
-    `${where}: ${show(expression)} is not a cron expression${
-      field === undefined ? "" : `, field ${field}`
-    }: ${problem}; ` +
-      `expected five fields (minute hour day-of-month month day-of-week), six with seconds first, or a nickname such as @daily`,
-    { details: { where, given: show(expression), ...(field === undefined ? {} : { field }) } },
+    `${where}: ${show(expression)} is not a cron expression${place}: ${problem}; expected ${expected}`,
+    { details: { where, given: show(expression), ...(field === undefined ? {} : { field }) }, cause },
   );
 }

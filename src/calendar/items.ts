@@ -41,16 +41,8 @@ export const FIELD_RULES: readonly FieldRule[] = [
   }),
 ];
 
-/** An item that is not valid; whoever knows the expression makes an error of it. */
-export class ItemProblem {
-  /** What is wrong, to be read after the item. */
-  readonly problem: string;
-
-  /** Keeps what is wrong. */
-  constructor(problem: string) {
-    this.problem = problem;
-  }
-}
+/** Makes an error of an item that is not valid; the problem is read after the item. */
+export type Refuse = (problem: string, cause?: unknown) => never;
 
 /** One item of a field's list, read. */
 export type Item =
@@ -59,13 +51,7 @@ export type Item =
   | { readonly kind: "last-weekday"; readonly weekday: number }
   | { readonly kind: "nth-weekday"; readonly weekday: number; readonly nth: number };
 
-interface Shapes {
-  readonly plain: RegExp;
-  readonly hashed: RegExp;
-  readonly special: RegExp;
-}
-
-const shapes = new Map<FieldName, Shapes>(FIELD_RULES.map((r) => [r.name, {
+const shapes = new Map(FIELD_RULES.map((r) => [r.name, {
   plain: new RegExp(`^(?:\\*|(${r.atom})(?:-(${r.atom}))?)(?:/(\\d{1,3}))?$`, "i"),
   hashed: /^H(?:\((\d{1,2})-(\d{1,2})\))?(?:\/(\d{1,3}))?$/i,
   special: new RegExp(`^(${r.atom})(?:(L)|#(\\d))$`, "i"),
@@ -74,36 +60,34 @@ const shapes = new Map<FieldName, Shapes>(FIELD_RULES.map((r) => [r.name, {
 /**
  * Reads one item of a field's list.
  *
- * @param seed The name that `H` is derived from.
- * @throws {ItemProblem} When it is not valid.
+ * `H` is a value of its range, `H/15` a start below 15 and every 15 from there, as in Jenkins; `seed` is the name
+ * that both are derived from.
  */
-export function readItem(rule: FieldRule, text: string, seed: string): Item {
+export function readItem(rule: FieldRule, text: string, seed: string, refuse: Refuse): Item {
   const { plain, hashed, special } = shapes.get(rule.name)!;
   const isDay = rule.name === "day-of-month" || rule.name === "day-of-week";
-  if (text === "?" && isDay) return readItem(rule, "*", seed);
+  if (text === "?" && isDay) return readItem(rule, "*", seed, refuse);
   if (rule.name === "day-of-month" && /^L$/i.test(text)) return { kind: "last-day" };
   const hash = hashed.exec(text);
-  if (hash !== null) return { kind: "values", values: hashedValues(rule, hash, seed) };
+  if (hash !== null) return { kind: "values", values: hashedValues(rule, hash, seed, refuse) };
   const day = rule.name === "day-of-week" ? special.exec(text) : null;
-  if (day !== null) return specialWeekday(rule, day[1]!, day[3]);
+  if (day !== null) return specialWeekday(rule, day, refuse);
   const match = plain.exec(text);
-  if (match === null) throw new ItemProblem(unsupported(rule, text));
-  checkStep(rule, match[3]);
-  return { kind: "values", values: plainValues(rule, endingOnSunday(rule, text)) };
+  if (match === null) refuse(explain(rule, text));
+  checkStep(match[3], rule.name === "day-of-week" ? 7 : rule.max - rule.min + 1, refuse);
+  return { kind: "values", values: plainValues(rule, endingOnSunday(rule, text), refuse) };
 }
 
-function specialWeekday(rule: FieldRule, atom: string, nth: string | undefined): Item {
-  const weekday = plainValues(rule, atom)[0]!;
+function specialWeekday(rule: FieldRule, [, atom, , nth]: RegExpExecArray, refuse: Refuse): Item {
+  const weekday = plainValues(rule, atom!, refuse)[0]!;
   if (nth === undefined) return { kind: "last-weekday", weekday };
-  if (nth < "1" || nth > "5") throw new ItemProblem("asks for a week that no month has; expected #1 to #5");
+  if (nth < "1" || nth > "5") refuse("asks for a week that no month has, they are #1 to #5");
   return { kind: "nth-weekday", weekday, nth: Number(nth) };
 }
 
-function checkStep(rule: FieldRule, step: string | undefined): void {
-  const size = rule.name === "day-of-week" ? 7 : rule.max - rule.min + 1;
-  if (step !== undefined && (Number(step) < 1 || Number(step) > size)) {
-    throw new ItemProblem(`has a step outside 1-${size}; a longer rhythm than the field holds is an interval`);
-  }
+function checkStep(step: string | undefined, size: number, refuse: Refuse): void {
+  if (step === undefined || (Number(step) >= 1 && Number(step) <= size)) return;
+  refuse(`has a step outside 1-${size} (a rhythm longer than the field is an interval, not a cron expression)`);
 }
 
 /** `sun` closing a range is the seventh day: `sat-sun` is `6-7`. */
@@ -111,28 +95,24 @@ function endingOnSunday(rule: FieldRule, text: string): string {
   return rule.name === "day-of-week" ? text.replace(/^(?!0|sun)(.+)-sun/i, "$1-7") : text;
 }
 
-function hashedValues(rule: FieldRule, [, low, high, step]: RegExpExecArray, seed: string): readonly number[] {
-  const [from, to] = low === undefined ? [rule.min, rule.hashMax] : [Number(low), Number(high)];
-  if (from < rule.min || to > rule.max || from > to) {
-    throw new ItemProblem(`has no range within ${rule.min}-${rule.max}`);
-  }
+function hashedValues(rule: FieldRule, match: RegExpExecArray, seed: string, refuse: Refuse): readonly number[] {
+  const [, low = rule.min, high = rule.hashMax, step] = match;
+  const [from, to] = [Number(low), Number(high)];
+  if (from < rule.min || to > rule.max || from > to) refuse(`has a range that is not within ${rule.min}-${rule.max}`);
   const hash = hash32(`${rule.name}\0${seed}`);
-  if (step === undefined) return plainValues(rule, String(from + hash % (to - from + 1)));
-  const every = Number(step);
-  if (every < 1 || every > to - from + 1) throw new ItemProblem(`has a step outside 1-${to - from + 1}`);
-  return plainValues(rule, `${from + hash % every}-${to}/${every}`);
+  if (step === undefined) return [from + hash % (to - from + 1)];
+  checkStep(step, to - from + 1, refuse);
+  return plainValues(rule, `${from + hash % Number(step)}-${to}/${step}`, refuse);
 }
 
 const read = new Map<string, readonly number[]>();
 
 /** Values of an item without `H`, `L` or `#`, through cron-parser, which sees one item at a time among harmless fields. */
-function plainValues(rule: FieldRule, text: string): readonly number[] {
+function plainValues(rule: FieldRule, text: string, refuse: Refuse): readonly number[] {
   const key = `${rule.index} ${text}`;
   let values = read.get(key);
   if (values === undefined) {
-    const fields = ["0", "0", "0", "1", "1", "0"];
-    fields[rule.index] = text;
-    values = parsedValues(rule, fields.join(" "));
+    values = parsedValues(rule, text, refuse);
     if (read.size >= MAX_CRON_ITEMS) read.clear();
     read.set(key, values);
   }
@@ -141,26 +121,28 @@ function plainValues(rule: FieldRule, text: string): readonly number[] {
 
 const COLLECTIONS = ["second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek"] as const;
 
-function parsedValues(rule: FieldRule, expression: string): readonly number[] {
+function parsedValues(rule: FieldRule, text: string, refuse: Refuse): readonly number[] {
+  const fields = ["0", "0", "0", "1", "1", "0"];
+  fields[rule.index] = text;
   try {
     // A date and a zone are given so that cron-parser asks neither the clock nor the machine's zone.
-    const { fields } = CronExpressionParser.parse(expression, { currentDate: 0, tz: "UTC" });
-    const values = fields[COLLECTIONS[rule.index]!].values.map(Number);
+    const parsed = CronExpressionParser.parse(fields.join(" "), { currentDate: 0, tz: "UTC" });
+    const values = parsed.fields[COLLECTIONS[rule.index]!].values.map(Number);
     return rule.name === "day-of-week" ? [...new Set(values.map((value) => value % 7))] : values;
   } catch (cause) {
-    throw new ItemProblem(cause instanceof Error ? `is refused (${cause.message})` : "is refused");
+    const range = "is a range that leaves the field or runs backwards (write 22-2 as 22-23,0-2)";
+    return refuse(text.includes("-") ? range : "is out of range", cause);
   }
 }
 
-function unsupported(rule: FieldRule, text: string): string {
+function explain(rule: FieldRule, text: string): string {
   if (text === "") return "is an empty item of a list";
   if (/\/(?!\d{1,3}$)/.test(text)) return "has a step that is not a whole number from 1";
-  if (/w/i.test(text) && rule.name === "day-of-month") {
-    return "asks for the nearest working day (W), which is not supported";
-  }
-  if (/^l-\d+$/i.test(text)) return "counts back from the last day, which is not supported";
-  if (/^l$/i.test(text) && rule.name === "day-of-week") return "needs a day before L, such as 5L for the last Friday";
-  if (/[l#]/i.test(text) && /\d/.test(text)) return "is not of the form that L or # takes in this field";
   if (text.includes("?")) return "uses ?, which stands alone and only in a field of days";
+  if (rule.name === "day-of-month" && /w/i.test(text)) {
+    return "asks for the nearest working day, which is not supported";
+  }
+  if (rule.name === "day-of-month" && /^l-/i.test(text)) return "counts back from the last day, which is not supported";
+  if (rule.name === "day-of-week" && /^l$/i.test(text)) return "lacks the day, such as 5L for the last Friday";
   return "is not valid";
 }

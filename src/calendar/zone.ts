@@ -1,9 +1,9 @@
-import { MAX_ZONE_FORMATTERS, MAX_ZONE_YEARS, MAX_ZONES } from "../contract/mod.ts";
+import { MAX_ZONE_FORMATTERS, MAX_ZONE_PARTS, MAX_ZONES } from "../contract/mod.ts";
 import { DAY_MS, daysFromCivil, isLeapYear, weekday } from "./date.ts";
 
 /**
- * A stretch of time in which a zone's clocks keep one offset. It ends at the next change, or at the end of the UTC
- * year, whichever comes first.
+ * A stretch of time in which a zone's clocks keep one offset. It ends at the next change, or where the part of the
+ * year ends that the zone was read for.
  */
 export interface Segment {
   /** First instant, in milliseconds since the epoch. */
@@ -19,22 +19,29 @@ export interface Segment {
   readonly fresh: number;
 }
 
-/** The history of one zone's clocks, from Intl, read a year at a time. */
+/** The history of one zone's clocks, from Intl, read in parts as it is asked for. */
 export interface Zone {
   /** The segment that holds an instant. */
   at(instant: number): Segment;
 }
 
+/** A UTC year is read in four parts, so that no call has to read more than it needs; the last is shorter. */
+const PARTS = 4;
+const PART_MS = 92 * DAY_MS;
 /** No zone changed its clocks before this year: the first change in the IANA database is Amsterdam's, in 1835. */
 const FIRST_YEAR = 1800;
 /** From here on zones follow yearly rules only (Morocco's and Gaza's tables of Ramadan end in 2087 and 2086). */
 const RULES_YEAR = 2110;
 /** Calendars repeat after 28 years as long as no century year without a leap day lies between. */
 const RULES_CYCLE = 28;
-/** Two changes of one zone are further apart than this: eight days in Tunis in 1943, four weeks since 1950. */
-const SAMPLE_MS = 7 * DAY_MS;
-const EARLY_SAMPLE_MS = 2 * DAY_MS;
+/**
+ * How often the offset is looked at: more often than any zone ever changed its clocks twice. The closest changes are
+ * four days apart in Freetown in 1939; since 1950, seven days less an hour in Brazil in 2000 and in Gaza's table.
+ */
+const EARLY_SAMPLE_MS = 3 * DAY_MS;
 const EARLY_YEAR = 1950;
+const SAMPLE_MS = 5 * DAY_MS;
+const RULES_SAMPLE_MS = 30 * DAY_MS;
 /** No two offsets differ by more than this, so changes older than this cannot make a local time come again. */
 const MAX_OFFSET_SWING_MS = 2 * DAY_MS;
 
@@ -55,16 +62,18 @@ const UTC_SEGMENT: Segment = { start: -Infinity, end: Infinity, offset: 0, fresh
 const UTC: Zone = { at: () => UTC_SEGMENT };
 
 function makeZone(name: string): Zone {
-  const years = new Map<number, readonly Segment[]>();
+  const parts = new Map<number, readonly Segment[]>();
   let last: Segment = { start: 0, end: 0, offset: 0, fresh: 0 };
 
-  function segmentsOf(year: number): readonly Segment[] {
-    let segments = years.get(year);
+  function segmentsOf(year: number, part: number): readonly Segment[] {
+    const key = year * PARTS + part;
+    let segments = parts.get(key);
     if (segments === undefined) {
-      const model = year < RULES_YEAR ? year : modelYear(year);
-      segments = model === year ? readYear(name, year) : shifted(segmentsOf(model), yearStart(year) - yearStart(model));
-      if (years.size >= MAX_ZONE_YEARS) years.clear();
-      years.set(year, segments);
+      segments = year < RULES_YEAR + RULES_CYCLE
+        ? readPart(name, year, part)
+        : shifted(segmentsOf(modelYear(year), part), yearStart(year) - yearStart(modelYear(year)));
+      if (parts.size >= MAX_ZONE_PARTS) parts.clear();
+      parts.set(key, segments);
     }
     return segments;
   }
@@ -72,7 +81,10 @@ function makeZone(name: string): Zone {
   return {
     at(instant) {
       if (instant >= last.start && instant < last.end) return last;
-      const segments = segmentsOf(yearOf(instant));
+      const year = yearOf(instant);
+      const segments = year < FIRST_YEAR
+        ? segmentsOf(FIRST_YEAR, -1)
+        : segmentsOf(year, Math.floor((instant - yearStart(year)) / PART_MS));
       let i = segments.length - 1;
       while (segments[i]!.start > instant) i--;
       return last = segments[i]!;
@@ -86,8 +98,8 @@ function yearStart(year: number): number {
 
 function yearOf(instant: number): number {
   const year = Math.floor(instant / (365.2425 * DAY_MS)) + 1970;
-  if (instant < yearStart(year)) return Math.max(year - 1, FIRST_YEAR - 1);
-  return Math.max(instant < yearStart(year + 1) ? year : year + 1, FIRST_YEAR - 1);
+  if (instant < yearStart(year)) return year - 1;
+  return instant < yearStart(year + 1) ? year : year + 1;
 }
 
 /** The year of the first cycle of rules that has the same calendar, so the same changes on the same dates. */
@@ -96,7 +108,7 @@ function modelYear(year: number): number {
     isLeapYear(model) === isLeapYear(year) &&
     weekday(daysFromCivil(model, 1, 1)) === weekday(daysFromCivil(year, 1, 1));
   let model = RULES_YEAR;
-  while (model < RULES_YEAR + RULES_CYCLE && !same(model)) model++;
+  while (!same(model)) model++;
   return model;
 }
 
@@ -104,24 +116,24 @@ function shifted(segments: readonly Segment[], by: number): readonly Segment[] {
   return segments.map((s) => ({ start: s.start + by, end: s.end + by, offset: s.offset, fresh: s.fresh + by }));
 }
 
-/** Reads the segments of a UTC year, and what led up to it, from Intl. */
-function readYear(name: string, year: number): readonly Segment[] {
+/** Reads the segments of a part of a UTC year, and what led up to it, from Intl. */
+function readPart(name: string, year: number, part: number): readonly Segment[] {
   const offsetAt = offsetReader(name);
-  if (year < FIRST_YEAR) {
-    const end = yearStart(FIRST_YEAR);
-    return [{ start: -Infinity, end, offset: offsetAt(end - DAY_MS), fresh: -Infinity }];
-  }
-  const [from, start, end] = [yearStart(year) - MAX_OFFSET_SWING_MS, yearStart(year), yearStart(year + 1)];
+  const start = yearStart(year) + Math.max(part, 0) * PART_MS;
+  if (part < 0) return [{ start: -Infinity, end: start, offset: offsetAt(start - DAY_MS), fresh: -Infinity }];
+  const end = Math.min(start + PART_MS, yearStart(year + 1));
+  const from = start - MAX_OFFSET_SWING_MS;
+  const step = year < EARLY_YEAR ? EARLY_SAMPLE_MS : year < RULES_YEAR ? SAMPLE_MS : RULES_SAMPLE_MS;
   const segments: Segment[] = [];
   let open = { start: from, offset: offsetAt(from) };
   let shown = -Infinity;
   const close = (until: number) => {
-    const firstLocal = Math.max(open.start, start) + open.offset;
-    const fresh = open.start < start ? Math.max(shown, firstLocal) : shown;
-    if (until > start) segments.push({ start: Math.max(open.start, start), end: until, offset: open.offset, fresh });
+    const first = Math.max(open.start, start);
+    const fresh = open.start < start ? Math.max(shown, first + open.offset) : shown;
+    if (until > start) segments.push({ start: first, end: until, offset: open.offset, fresh });
     shown = Math.max(shown, until + open.offset);
   };
-  for (const change of changes(offsetAt, from, end, year < EARLY_YEAR ? EARLY_SAMPLE_MS : SAMPLE_MS)) {
+  for (const change of changes(offsetAt, from, end, step)) {
     close(change);
     open = { start: change, offset: offsetAt(change) };
   }
