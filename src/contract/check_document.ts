@@ -104,7 +104,7 @@ const PROGRESS: Shape = [
   ["next", orNull(shaped([["point", instant], ["at", instant], ["again", optional(oneOf(true))]]))],
   ["runs", listOf(shaped(LIVE_RUN), MAX_CONCURRENT_RUNS)],
   ["waiting", listOf(shaped(WAITING), MAX_WAITING)],
-  ["backlog", optional(shaped([["next", instant], ["last", instant]]))],
+  ["backlog", optional(listOf(shaped([["next", instant], ["last", instant]]), MAX_WAITING))],
   ["fence", count],
   ["firings", count],
   ["runCount", count],

@@ -122,13 +122,14 @@ function progressText(progress: ScheduleProgress): string {
   const stored: Record<string, Json> = {};
   for (const key in progress) {
     const value = progress[key as keyof ScheduleProgress] as Json | undefined;
-    if (value !== undefined && !(rests(value) && Object.hasOwn(RESTING, key))) stored[key] = value;
+    if (value !== undefined && !rests(key, value)) stored[key] = value;
   }
   return JSON.stringify(stored);
 }
 
-function rests(value: Json): boolean {
-  return value === 0 || value === null || (Array.isArray(value) && value.length === 0);
+function rests(key: string, value: Json): boolean {
+  if (!Object.hasOwn(RESTING, key)) return false;
+  return value === RESTING[key as keyof typeof RESTING] || (Array.isArray(value) && value.length === 0);
 }
 
 function nullable(text: string | undefined): string | null {

@@ -176,7 +176,7 @@ function isDue({ progress }: ScheduleDocument, now: number): boolean {
   return progress.wakeAt !== null && progress.wakeAt <= now;
 }
 
-/** Texts as a JSON array of column texts, for `json_each`. */
-export function columnList(texts: readonly string[]): string {
-  return JSON.stringify(texts.map(columnText));
+/** Lanes as a JSON array of column texts, each once, for `json_each`. */
+export function columnList(lanes: readonly string[]): string {
+  return JSON.stringify([...new Set(lanes)].map(columnText));
 }
