@@ -21,14 +21,16 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
 
 /**
- * Reads a duration as milliseconds, not rounded. A day is 24 hours and a week seven days, whatever clocks do.
+ * Reads a duration as milliseconds, not rounded. A day is 24 hours and a week seven days, whatever clocks do. One that
+ * is longer than the calendar answers the calendar's length.
  *
  * @param where Names the place in an error's message, such as `"jitter"`.
- * @throws {SchedulerError} `invalid_duration` when it is not a duration, is negative, or is longer than the calendar.
+ * @throws {SchedulerError} `invalid_duration` when it is not a duration, is negative or infinite.
  */
 export function parseDuration(value: Duration, where = "duration"): number {
   const ms = typeof value === "string" ? fromText(value) : value;
-  if (typeof ms === "number" && ms >= 0 && ms <= MAX_DURATION_MS) return ms;
+  // Whatever is longer than the calendar leaves it from any instant, as the longest duration does (T6).
+  if (typeof ms === "number" && Number.isFinite(ms) && ms >= 0) return Math.min(ms, MAX_DURATION_MS);
   throw new SchedulerError(
     "invalid_duration",
     `${where}: ${
