@@ -44,7 +44,8 @@ export function createClient<Extra extends object = object>(
   return new Client(host, principal) as unknown as ScheduleClient<Extra>;
 }
 
-class Client extends Calls implements ScheduleClient {
+/** See {@linkcode createClient}. */
+export class Client extends Calls implements ScheduleClient {
   constructor(host: ClientHost, principal: Principal) {
     super(host, principal, new DirectScope(host));
   }
@@ -151,9 +152,8 @@ class Client extends Calls implements ScheduleClient {
   invoke<Input>(task: TaskRef<Input>, ...rest: readonly unknown[]): Promise<unknown> {
     return this.scope.call(async () => {
       const found = findTask(this.host, this.principal, task, "task");
-      const input = readInput(rest[0]);
-      const value = await validateInput(found, input);
-      await authorizeUse(this.host, this.principal, found, value, "task");
+      const input = await validateInput(found, readInput(rest[0]));
+      await authorizeUse(this.host, this.principal, found, input, "task");
       return this.host.invoke(found, input, this.principal);
     });
   }

@@ -48,7 +48,7 @@ export interface ClientHost {
   enlist(transaction: unknown): Enlisted;
   get(place: Place, id: string): Promise<ScheduleDocument | undefined>;
   find(place: Place, query: DocumentQuery): Promise<readonly ScheduleDocument[]>;
-  /** Runs a task now, on this instance, for a caller. */
+  /** Runs a task now, on this instance, for a caller, with what the task's schema made of its input. */
   // deno-lint-ignore no-explicit-any
   invoke(task: Task<any, any>, input: unknown, caller: Principal): Promise<unknown>;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 export { authorizeRun } from "./authorize.ts";
-export { createClient } from "./client.ts";
+export { Client, createClient } from "./client.ts";
 export type { ClientHost, Defaults, Done, Place } from "./host.ts";
 export { isCoreOption } from "./options.ts";
 export { checkPrincipal, SYSTEM_PRINCIPAL } from "./principal.ts";

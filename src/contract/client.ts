@@ -5,7 +5,8 @@ import type { Task } from "./task.ts";
 import type { Duration, Instant } from "./time.ts";
 
 /** A task by definition or by name, with the type of its input. */
-export type TaskRef<Input = unknown> = Task<Input, never> | Task<Input> | string;
+// deno-lint-ignore no-explicit-any
+export type TaskRef<Input = unknown> = Task<Input, any> | string;
 
 /** The arguments after the time: the input, which may be left out where the task takes none, and the options. */
 export type InputAndOptions<Input, Options> = undefined extends Input ? [input?: Input, options?: Options]

@@ -11,6 +11,11 @@ export interface Clock {
   /** Told that work is under way, so that a manual clock can wait for it; answers a function that ends it. */
   busy?(): () => void;
   /**
+   * Resolves when a promise does, or after a time: what closing waits by. A manual clock lets the time pass by itself
+   * when nobody moves it. Default: a timer.
+   */
+  pass?(withinMs: number, until: Promise<void>): Promise<void>;
+  /**
    * Calls back when the wall time was set. A clock that has this need not be watched; the system's has not, so the
    * scheduler compares it with the monotonic one every second.
    */

@@ -1,4 +1,4 @@
-import { ABORT_GRACE_MS, type Clock, type Group } from "../contract/mod.ts";
+import { ABORT_GRACE_MS, type Clock, type Group, MAX_TIMER_MS } from "../contract/mod.ts";
 import { type Done, type MachineEvent, step } from "../machine/mod.ts";
 import type { Engine } from "./engine.ts";
 import type { Execution } from "./execution.ts";
@@ -21,12 +21,17 @@ export async function closeRuns(engine: Engine, drainMs: number): Promise<void> 
 
 /** Resolves when every run is over and written down, or after a time. */
 async function ended(engine: Engine, clock: Clock, withinMs: number): Promise<void> {
-  if (engine.runs.size === 0) return;
+  if (engine.runs.size > 0) await within(clock, withinMs, engine.drained());
+}
+
+/** Resolves when a promise does, or after a time. */
+export async function within(clock: Clock, withinMs: number, until: Promise<void>): Promise<void> {
+  if (clock.pass !== undefined) return await clock.pass(withinMs, until);
   let cancel = () => {};
   const time = new Promise<void>((resolve) => {
-    cancel = clock.setTimer(resolve, withinMs);
+    cancel = clock.setTimer(resolve, Math.min(withinMs, MAX_TIMER_MS));
   });
-  await Promise.race([time, engine.drained()]);
+  await Promise.race([time, until]);
   cancel();
 }
 

@@ -175,11 +175,12 @@ export class Engine {
     this.#onSlot();
   }
 
-  #settled(execution: Execution, done: Done, outcome: Outcome): void {
+  #settled(execution: Execution, done: readonly Done[], outcome: Outcome): void {
     this.runs.delete(execution.id);
-    this.tellAll([done]);
+    this.tellAll(done);
     this.parts.slots.start();
-    outcome.unit?.committed();
+    const local = outcome.changes?.local ?? [];
+    if (local.length > 0) this.parts.applyLocal(local);
     this.#checkDrained();
   }
 

@@ -1,6 +1,6 @@
+export { within } from "./close.ts";
 export { Emitter, isThenable } from "./emitter.ts";
 export { Engine } from "./engine.ts";
-export { faultOf } from "./fault.ts";
-export { readReason } from "./context.ts";
-export type { EngineParts, Prepared, RunUnit } from "./parts.ts";
+export { invoke } from "./invoke.ts";
+export type { EngineParts, Prepared, RunChanges, RunUnit } from "./parts.ts";
 export { Slots } from "./slots.ts";

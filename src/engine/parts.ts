@@ -12,15 +12,21 @@ import type { Done, MachineEnv } from "../machine/mod.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Slots } from "./slots.ts";
 
+/** What a run's unit of work has to commit. */
+export interface RunChanges {
+  /** Commits together with the settlement, after it in the same group (U3). */
+  readonly stored: Group<Done>;
+  /** For what lives in this process only; follows the commit. */
+  readonly local: Group<Done>;
+}
+
 /** The unit of work of a run (U3). */
 export interface RunUnit {
   readonly client: TransactionClient;
-  /** What commits together with the settlement. */
-  operations(): Group<Done>;
-  /** Refuses further calls; what is left to do once the settlement is committed follows. */
-  close(): void;
-  /** Carries out what lives in this process only, after the commit. */
-  committed(): Promise<void>;
+  /** Waits for calls under way, refuses any further one, and answers what to commit. */
+  seal(): Promise<RunChanges>;
+  /** Refuses any further call; nothing is to be committed. */
+  discard(): void;
 }
 
 /** What an engine is made of. */
@@ -41,6 +47,8 @@ export interface EngineParts {
   /** Validates the stored input again and asks the task whether the run may go on (S4, P5, I6). */
   readonly prepare: (task: AnyTask, document: ScheduleDocument) => Prepared | Promise<Prepared>;
   readonly openUnit: (document: ScheduleDocument) => RunUnit;
+  /** Carries out what a run changed in this process only, once its settlement is committed. */
+  readonly applyLocal: (changes: Group<Done>) => void;
 }
 
 /** What a run goes on with. */

@@ -1,15 +1,23 @@
-import { AGAIN, type AnyTask, type Duration, type Fault, parseDuration, type RunMiddleware } from "../contract/mod.ts";
+import {
+  AGAIN,
+  type AnyTask,
+  type Duration,
+  type Fault,
+  parseDuration,
+  type RunContext,
+  type RunMiddleware,
+} from "../contract/mod.ts";
 import type { Settlement } from "../machine/mod.ts";
 import { ScheduledContext } from "./context.ts";
 import { isThenable } from "./emitter.ts";
 import type { EndCause, Execution } from "./execution.ts";
 import { faultOf } from "./fault.ts";
-import type { EngineParts, Prepared, RunUnit } from "./parts.ts";
+import type { EngineParts, Prepared, RunChanges, RunUnit } from "./parts.ts";
 
-/** A run's outcome, with the unit of work that commits with it. */
+/** A run's outcome, with the changes that commit with it. */
 export interface Outcome {
   readonly settlement: Settlement;
-  readonly unit: RunUnit | undefined;
+  readonly changes: RunChanges | undefined;
 }
 
 /** What a runner tells. */
@@ -86,18 +94,31 @@ export class Runner {
   #end(execution: Execution, context: ScheduledContext, value: unknown, thrown: { error: unknown } | undefined): void {
     if (!execution.finish()) return;
     const { clock } = this.#parts;
-    context.unit?.close();
     const durationMs = Math.max(0, clock.monotonic() - execution.startedMono!);
-    const { startedAt } = execution;
-    const endedAt = startedAt + Math.round(durationMs);
-    const { fence } = execution.run;
+    const { startedAt, cause } = execution;
     const at = clock.now() + this.#offset();
-    const result = execution.cause === undefined || (execution.cause === "closed" && thrown === undefined)
+    const result = cause === undefined || (cause === "closed" && thrown === undefined)
       ? resultOf(value, thrown, context, at)
       : toldResult(execution, thrown, at);
-    if (result === undefined) return this.#events.ended(execution, undefined);
-    const settlement: Settlement = { fence, startedAt, endedAt, durationMs, ...result };
-    this.#events.ended(execution, { settlement, unit: result.outcome === "succeeded" ? context.unit : undefined });
+    const endedAt = startedAt + Math.round(durationMs);
+    const timing = { fence: execution.run.fence, startedAt, endedAt, durationMs };
+    if (context.unit !== undefined && result?.outcome === "succeeded") {
+      return this.#seal(execution, context.unit, { ...timing, ...result });
+    }
+    context.unit?.discard();
+    const outcome = result === undefined ? undefined : { settlement: { ...timing, ...result }, changes: undefined };
+    this.#events.ended(execution, outcome);
+  }
+
+  /** What the run changed is decided once the calls it left under way are through; if one fails then, so does the run. */
+  #seal(execution: Execution, unit: RunUnit, settlement: Settlement): void {
+    unit.seal().then(
+      (changes) => this.#events.ended(execution, { settlement, changes }),
+      (error) => {
+        const fault = faultOf(error, settlement.endedAt);
+        this.#events.ended(execution, { settlement: { ...settlement, outcome: "faulted", fault }, changes: undefined });
+      },
+    );
   }
 }
 
@@ -143,11 +164,11 @@ function againOf(value: unknown): number | undefined {
 }
 
 /** Runs the handler inside the middleware, the first outermost. */
-async function wrapped(
+export async function wrapped(
   middleware: readonly RunMiddleware[],
   task: AnyTask,
   input: unknown,
-  context: ScheduledContext,
+  context: RunContext,
 ): Promise<unknown> {
   const call = (index: number): Promise<unknown> => {
     const around = middleware[index];

@@ -17,8 +17,8 @@ export interface SettlerEvents {
   now(): number;
   /** The right to start what is owed in the same step; `undefined` while closing. */
   claim(): Claim | undefined;
-  /** The settlement is committed. */
-  settled(execution: Execution, done: Done, outcome: Outcome): void;
+  /** The settlement is committed, and with it what the run changed. */
+  settled(execution: Execution, done: readonly Done[], outcome: Outcome): void;
   /** The fence no longer holds: the run was given to somebody else, or its schedule is gone. */
   refused(execution: Execution, gone: boolean): void;
   failed(error: unknown): void;
@@ -89,8 +89,8 @@ export class Settler {
 
   #group({ execution, outcome }: Pending, claim: Claim | undefined): Group<Done> {
     const { env } = this.#parts;
-    const { settlement, unit } = outcome;
-    const buffered = unit?.operations() ?? [];
+    const { settlement, changes } = outcome;
+    const buffered = changes?.stored ?? [];
     const event = claim === undefined
       ? { type: "settled", settlement } as const
       : { type: "settled", settlement, claim } as const;
@@ -112,7 +112,7 @@ export class Settler {
       const { execution, outcome } = batch[index]!;
       if (!result.committed) return this.#notCommitted(execution, outcome, result.reason);
       const done = result.values[0]!;
-      if (done.result.answer) this.#events.settled(execution, done, outcome);
+      if (done.result.answer) this.#events.settled(execution, result.values, outcome);
       else this.#events.refused(execution, done.before === undefined || done.before.progress.retired !== undefined);
     });
   }
@@ -123,7 +123,7 @@ export class Settler {
     const fault = faultOf(reason, this.#events.now());
     const { fence, startedAt, endedAt, durationMs } = outcome.settlement;
     const settlement = { fence, startedAt, endedAt, durationMs, outcome: "faulted" as const, fault };
-    this.#pending.push({ execution, outcome: { settlement, unit: undefined } });
+    this.#pending.push({ execution, outcome: { settlement, changes: undefined } });
   }
 }
 

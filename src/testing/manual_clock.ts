@@ -5,6 +5,7 @@ export interface ManualClock extends Clock {
   /**
    * Moves time on. Everything due on the way runs in order, each at its own time, without real waiting; resolves when
    * nothing is left to do. Handlers wait through {@linkcode sleep}; one that waits for anything else real is not waited for.
+   * A `close` that waits for handlers lets time pass by itself when the test leaves the clock alone.
    */
   advance(duration: Duration): Promise<void>;
   /** Sets the wall time at once, forward or back, without passing through what lies between: a clock step. */
@@ -17,6 +18,9 @@ export interface ManualClock extends Clock {
 
 /** Turns of the event loop without any work under way after which all is taken to be quiet. */
 const QUIET_TURNS = 3;
+
+/** Turns of the event loop without any move of the clock after which a close under way moves it itself. */
+const LEFT_ALONE_TURNS = 500;
 
 interface Timer {
   readonly at: number;
@@ -64,6 +68,8 @@ class Manual implements ManualClock {
   #origin: number;
   #order = 0;
   #work = 0;
+  /** Calls of `advance` under way. */
+  #moving = 0;
   readonly #timers = new Set<Timer>();
   readonly #jumps = new Set<() => void>();
 
@@ -118,15 +124,26 @@ class Manual implements ManualClock {
 
   async advance(duration: Duration): Promise<void> {
     const until = this.#passed + parseDuration(duration, "advance");
-    await this.settled();
-    for (let timer = this.#next(until); timer !== undefined; timer = this.#next(until)) {
-      this.#passed = Math.max(this.#passed, timer.at);
-      this.#timers.delete(timer);
-      timer.callback();
+    this.#moving++;
+    try {
       await this.settled();
+      while (await this.#fire(until));
+      this.#passed = Math.max(this.#passed, until);
+      await this.settled();
+    } finally {
+      this.#moving--;
     }
-    this.#passed = until;
+  }
+
+  /** Moves on to the next timer, if there is one by then, and lets it have its effect. */
+  async #fire(until: number): Promise<boolean> {
+    const timer = this.#next(until);
+    if (timer === undefined) return false;
+    this.#passed = Math.max(this.#passed, timer.at);
+    this.#timers.delete(timer);
+    timer.callback();
     await this.settled();
+    return true;
   }
 
   #next(until: number): Timer | undefined {
@@ -145,6 +162,21 @@ class Manual implements ManualClock {
     this.#origin = parseInstant(instant, "set") - this.#passed;
     for (const callback of [...this.#jumps]) callback();
     await this.settled();
+  }
+
+  /** Lets time pass once the test has left the clock alone for long enough to be taken to wait for this. */
+  async pass(withinMs: number, until: Promise<void>): Promise<void> {
+    let over = false;
+    const end = () => {
+      over = true;
+    };
+    until.then(end, end);
+    const cancel = this.setTimer(end, Math.min(withinMs, MAX_TIMER_MS));
+    for (let idle = 0; !over; idle = this.#moving > 0 || this.#work > 0 ? 0 : idle + 1) {
+      await turn();
+      if (!over && idle >= LEFT_ALONE_TURNS) await this.#fire(Infinity);
+    }
+    cancel();
   }
 
   sleep(duration: Duration, options: { readonly signal?: AbortSignal } = {}): Promise<void> {

@@ -1,0 +1,92 @@
+import {
+  type AnyTask,
+  type Json,
+  type Logger,
+  parseDuration,
+  type Principal,
+  type RunContext,
+  type RunMiddleware,
+  type RunSchedule,
+  SchedulerError,
+  type TransactionClient,
+} from "../contract/mod.ts";
+import type { Clock, Group } from "../contract/mod.ts";
+import type { Done } from "../machine/mod.ts";
+import type { RunUnit } from "./parts.ts";
+import { wrapped } from "./runner.ts";
+
+/** One call of a task by a client (S6). */
+export interface Invocation {
+  readonly task: AnyTask;
+  /** What the task's schema made of the input. */
+  readonly input: unknown;
+  readonly caller: Principal;
+  readonly id: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly middleware: readonly RunMiddleware[];
+  /** Aborted when a close's drain time is over. */
+  readonly controller: AbortController;
+  readonly unit: RunUnit;
+  readonly commit: (changes: { readonly stored: Group<Done>; readonly local: Group<Done> }) => Promise<void>;
+}
+
+/** Runs a task now; its changes commit when it succeeds, and its answer follows them. */
+export async function invoke(invocation: Invocation): Promise<unknown> {
+  const { task, input, unit, middleware, clock, controller } = invocation;
+  const cancel = task.timeout === undefined ? () => {} : clock.setTimer(
+    () => controller.abort(new DOMException("the call took longer than the task's timeout", "TimeoutError")),
+    parseDuration(task.timeout, "timeout"),
+  );
+  const aborted = new Promise<never>((_resolve, reject) => {
+    controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
+  });
+  try {
+    const value = await Promise.race([wrapped(middleware, task, input, new InvokedContext(invocation)), aborted]);
+    await invocation.commit(await unit.seal());
+    return value;
+  } catch (error) {
+    unit.discard();
+    throw error;
+  } finally {
+    cancel();
+  }
+}
+
+/** What a handler is told of a run that a client asked for: no schedule stands behind it. */
+class InvokedContext implements RunContext {
+  readonly elapsed = 0;
+  readonly attempt = 1;
+  readonly missed = 0;
+  readonly state: Json | undefined = undefined;
+  readonly target = undefined;
+  readonly scheduledAt: Date;
+  readonly runId: string;
+  readonly signal: AbortSignal;
+  readonly schedule: RunSchedule;
+  readonly owner: string;
+  readonly runAs: string;
+  readonly caller: Principal;
+  readonly schedules: TransactionClient;
+  readonly logger: Logger;
+
+  constructor({ id, clock, controller, caller, unit, logger }: Invocation) {
+    this.scheduledAt = new Date(clock.now());
+    this.runId = `${id}-0`;
+    this.signal = controller.signal;
+    this.schedule = { id, name: undefined, kind: "at" };
+    this.owner = caller.id;
+    this.runAs = caller.id;
+    this.caller = caller;
+    this.schedules = unit.client;
+    this.logger = logger;
+  }
+
+  requireCaller(): Principal {
+    return this.caller;
+  }
+
+  retire(): void {
+    throw new SchedulerError("conflict", `run ${this.runId} was invoked: there is no schedule to retire`);
+  }
+}

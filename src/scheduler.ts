@@ -1,0 +1,115 @@
+import { standardPolicies } from "../plugins/policies/mod.ts";
+import { checkPrincipal, Client, createClient, SYSTEM_PRINCIPAL } from "./client/mod.ts";
+import {
+  type AnyPlugin,
+  type Duration,
+  invalidOption,
+  isPlainObject,
+  parseDuration,
+  type PluginOptions,
+  type Principal,
+  type ScheduleClient,
+  type SchedulerEventName,
+  type SchedulerListener,
+  unknownOption,
+} from "./contract/mod.ts";
+import { checkConfig, type SchedulerConfig } from "./scheduler/config.ts";
+import { Host } from "./scheduler/host.ts";
+
+/** What `close` takes. */
+export interface CloseOptions {
+  /** How long running handlers may take to end by themselves. Default 30 s. */
+  readonly drain?: Duration;
+}
+
+/** A scheduler: the calls of the system principal, and its own life. `Extra` are the options that its plugins add. */
+export interface Scheduler<Extra extends object = object> extends ScheduleClient<Extra>, AsyncDisposable {
+  /** Opens the store and begins to run what is due. Without it the scheduler only creates and inspects. Errors: `closed`, `store_unavailable`, `store_too_new`. */
+  start(): Promise<void>;
+  /** Stops claiming, waits for running handlers, then aborts them, and closes what it opened (X1). Idempotent. */
+  close(options?: CloseOptions): Promise<void>;
+  /** The same calls, limited to what the principal may do (P1). Errors: `invalid_option`. */
+  as(principal: Principal): ScheduleClient<Extra>;
+  /** Listens to an event on this instance (V5); answers a function that ends it. */
+  on<Name extends SchedulerEventName>(name: Name, listener: SchedulerListener<Name>): () => void;
+}
+
+/**
+ * Makes a scheduler from a store, tasks and plugins. It opens nothing and starts nothing by itself.
+ *
+ * @param config Everything is optional; see {@linkcode SchedulerConfig}.
+ * @throws {SchedulerError} `config_invalid`, with every problem of the configuration at once.
+ * @example
+ * ```ts
+ * import { createScheduler, defineTask } from "@ostinato/scheduler";
+ *
+ * const hello = defineTask("hello", (input: { name: string }) => console.log(`hello ${input.name}`));
+ * await using scheduler = createScheduler({ tasks: [hello] });
+ * await scheduler.start();
+ * await scheduler.after(hello, "250ms", { name: "world" });
+ * ```
+ */
+export function createScheduler<const Plugins extends readonly AnyPlugin[] = readonly []>(
+  config: SchedulerConfig<Plugins, PluginOptions<Plugins>> = {},
+): Scheduler<PluginOptions<Plugins>> {
+  const checked = checkConfig(config as SchedulerConfig, standardPolicies());
+  const host = new Host(checked);
+  for (const { listeners } of checked.plugins) {
+    for (const [name, listener] of Object.entries(listeners ?? {})) {
+      host.emitter.on(name as SchedulerEventName, listener as SchedulerListener<SchedulerEventName>);
+    }
+  }
+  return new SystemScheduler(host) as unknown as Scheduler<PluginOptions<Plugins>>;
+}
+
+/** Names of events, so that a listener of one that does not exist is told so. */
+const EVENTS: Readonly<Record<SchedulerEventName, true>> = {
+  created: true,
+  updated: true,
+  stopped: true,
+  retired: true,
+  started: true,
+  succeeded: true,
+  faulted: true,
+  lost: true,
+  missed: true,
+  overlapped: true,
+  unclaimed: true,
+  leaseLost: true,
+  storeError: true,
+  parked: true,
+  unknownPolicy: true,
+};
+
+class SystemScheduler extends Client implements Scheduler {
+  readonly #host: Host;
+
+  constructor(host: Host) {
+    super(host, SYSTEM_PRINCIPAL);
+    this.#host = host;
+  }
+
+  start(): Promise<void> {
+    return this.#host.start();
+  }
+
+  async close(options: CloseOptions = {}): Promise<void> {
+    if (!isPlainObject(options as unknown)) throw invalidOption("close", options, "an object with drain");
+    for (const key of Object.keys(options)) if (key !== "drain") throw unknownOption(key, ["drain"], "close.");
+    await this.#host.close(parseDuration(options.drain ?? "30s", "drain"));
+  }
+
+  as(principal: Principal): ScheduleClient {
+    return createClient(this.#host, checkPrincipal(principal));
+  }
+
+  on<Name extends SchedulerEventName>(name: Name, listener: SchedulerListener<Name>): () => void {
+    if (!Object.hasOwn(EVENTS, name)) throw invalidOption("on", name, `one of ${Object.keys(EVENTS).join(", ")}`);
+    if (typeof listener !== "function") throw invalidOption("on", listener, "a function");
+    return this.#host.emitter.on(name, listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

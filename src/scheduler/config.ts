@@ -1,0 +1,265 @@
+import { isCoreOption } from "../client/mod.ts";
+import {
+  type AnyPlugin,
+  type AnyTask,
+  type Clock,
+  CONTRACT,
+  DEFAULT_TICK_MS,
+  type Duration,
+  isPlainObject,
+  type Logger,
+  MAX_CONCURRENCY,
+  MAX_LEASE_MS,
+  MIN_LEASE_MS,
+  nearestName,
+  type OptionParser,
+  parseDuration,
+  type Policy,
+  type Principal,
+  SchedulerError,
+  show,
+  type StandardPolicyOptions,
+  type Storage,
+  wholeNumber,
+} from "../contract/mod.ts";
+
+/** Option values that every creation starts from. */
+export type SchedulerDefaults<Extra extends object = object> = StandardPolicyOptions & Partial<Extra> & {
+  /** The zone of cron schedules that name none (K3). Default `"UTC"`. */
+  readonly timezone?: string;
+};
+
+/** What a scheduler is made of. */
+export interface SchedulerConfig<
+  Plugins extends readonly AnyPlugin[] = readonly AnyPlugin[],
+  Extra extends object = object,
+> {
+  /** Where schedules are kept. Default: this process's memory. */
+  readonly storage?: Storage;
+  /** The tasks that this instance can run, and that schedules may be created for. */
+  readonly tasks?: readonly AnyTask[];
+  /** Plugins of one's own; they are asked before the standard policies. */
+  readonly plugins?: Plugins;
+  /** The standard policies, if not all of them: `catchup`, `overlap`, `jitter`, `retry`, `maxFaults`. */
+  readonly policies?: readonly AnyPlugin[];
+  /** Option values that every creation starts from. Stored with each schedule, so that every instance decides alike. */
+  readonly defaults?: SchedulerDefaults<Extra>;
+  /** Runs at once on this instance. Default 20. */
+  readonly concurrency?: number;
+  /** The resolution, in milliseconds. Default 10. */
+  readonly tick?: number;
+  /** How long a run is held by an instance that gives no sign of life, in milliseconds (M3). Default 30,000. */
+  readonly leaseMs?: number;
+  /** How long the record of a retired schedule is kept (L3). Default `"60s"`. */
+  readonly retention?: Duration;
+  /** Where messages go: faults that nobody listens to, and trouble with the store. Default: warnings and errors to the console. */
+  readonly logger?: Logger;
+  /** Where time comes from; `manualClock` of `./testing` in tests. Default: the machine's. */
+  readonly clock?: Clock;
+  /** Whether a principal may have runs act for somebody else (P3). Default: nobody but an admin. */
+  readonly canRunAs?: (principal: Principal, runAs: string) => boolean;
+  /** Lets the process end while the scheduler is idle (X3). Default `false`. */
+  readonly unref?: boolean;
+}
+
+/** A checked configuration. */
+export interface CheckedConfig {
+  readonly storage: Storage | undefined;
+  readonly tasks: ReadonlyMap<string, AnyTask>;
+  readonly plugins: readonly AnyPlugin[];
+  readonly parsers: ReadonlyMap<string, OptionParser>;
+  readonly policies: readonly Policy[];
+  readonly defaults: Readonly<Record<string, unknown>>;
+  readonly concurrency: number;
+  readonly tickMs: number;
+  readonly leaseMs: number;
+  readonly retentionMs: number;
+  readonly logger: Logger;
+  readonly clock: Clock | undefined;
+  readonly canRunAs: (principal: Principal, runAs: string) => boolean;
+  readonly unref: boolean;
+}
+
+const KEYS = [
+  "storage",
+  "tasks",
+  "plugins",
+  "policies",
+  "defaults",
+  "concurrency",
+  "tick",
+  "leaseMs",
+  "retention",
+  "logger",
+  "clock",
+  "canRunAs",
+  "unref",
+];
+
+/** The longest tick: beyond a minute a schedule's resolution is no longer what anybody would call one. */
+const MAX_TICK_MS = 60_000;
+
+const CONSOLE: Logger = {
+  error: (message, ...details) => console.error(`[ostinato] ${message}`, ...details),
+  warn: (message, ...details) => console.warn(`[ostinato] ${message}`, ...details),
+  info: () => {},
+  debug: () => {},
+};
+
+/** Collects what is wrong, so that all of it is told at once. */
+class Problems {
+  readonly found: string[] = [];
+
+  /** The value, or the fallback where reading it was refused. */
+  read<T>(fallback: T, read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      this.found.push(error instanceof Error ? error.message : String(error));
+      return fallback;
+    }
+  }
+}
+
+/**
+ * Checks a configuration as a whole.
+ *
+ * @throws {SchedulerError} `config_invalid`, with every problem found in `details.problems`.
+ */
+export function checkConfig(config: SchedulerConfig, standard: readonly AnyPlugin[]): CheckedConfig {
+  if (!isPlainObject(config as unknown)) throw invalid([`configuration: ${show(config)} given; expected an object`]);
+  const problems = new Problems();
+  for (const key of Object.keys(config)) {
+    if (!KEYS.includes(key)) problems.found.push(`${key}: unknown key${hint(key)}`);
+  }
+  const plugins = [
+    ...list<AnyPlugin>(problems, config.plugins, "plugins"),
+    ...list<AnyPlugin>(problems, config.policies ?? standard, "policies"),
+  ];
+  const tasks = checkTasks(problems, list<AnyTask>(problems, config.tasks, "tasks"));
+  checkPlugins(problems, plugins);
+  const parsers = checkOptions(problems, plugins);
+  const tickMs = problems.read(
+    DEFAULT_TICK_MS,
+    () => wholeNumber(config.tick ?? DEFAULT_TICK_MS, 1, MAX_TICK_MS, "tick"),
+  );
+  const checked: CheckedConfig = {
+    storage: checkStorage(problems, config.storage),
+    tasks,
+    plugins,
+    parsers,
+    policies: plugins.flatMap(({ policy }) => policy === undefined ? [] : [policy]),
+    defaults: checkDefaults(problems, (config.defaults ?? {}) as Readonly<Record<string, unknown>>, parsers, tickMs),
+    concurrency: problems.read(1, () => wholeNumber(config.concurrency ?? 20, 1, MAX_CONCURRENCY, "concurrency")),
+    tickMs,
+    leaseMs: problems.read(1, () => wholeNumber(config.leaseMs ?? 30_000, MIN_LEASE_MS, MAX_LEASE_MS, "leaseMs")),
+    retentionMs: problems.read(0, () => parseDuration(config.retention ?? "60s", "retention")),
+    logger: config.logger ?? CONSOLE,
+    clock: config.clock,
+    canRunAs: config.canRunAs ?? (() => false),
+    unref: config.unref ?? false,
+  };
+  if (problems.found.length > 0) throw invalid(problems.found);
+  return checked;
+}
+
+function invalid(problems: readonly string[]): SchedulerError {
+  return new SchedulerError(
+    "config_invalid",
+    `the scheduler's configuration does not fit together:\n- ${problems.join("\n- ")}`,
+    {
+      details: { problems },
+    },
+  );
+}
+
+function hint(key: string): string {
+  const nearest = nearestName(key, KEYS);
+  return nearest === undefined ? `; expected one of ${KEYS.join(", ")}` : `; did you mean ${show(nearest)}?`;
+}
+
+function list<T>(problems: Problems, value: readonly T[] | undefined, where: string): readonly T[] {
+  if (value === undefined || Array.isArray(value)) return value ?? [];
+  problems.found.push(`${where}: ${show(value)} given; expected an array`);
+  return [];
+}
+
+function checkTasks(problems: Problems, tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {
+  const byName = new Map<string, AnyTask>();
+  tasks.forEach((task, index) => {
+    if (typeof task?.name !== "string" || typeof task.run !== "function") {
+      return problems.found.push(`tasks[${index}]: ${show(task)} given; expected what defineTask answers`);
+    }
+    if (byName.has(task.name)) problems.found.push(`tasks[${index}]: two tasks are named ${show(task.name)}`);
+    return byName.set(task.name, task);
+  });
+  return byName;
+}
+
+function checkPlugins(problems: Problems, plugins: readonly AnyPlugin[]): void {
+  const names = new Set<string>();
+  for (const plugin of plugins) {
+    if (typeof plugin?.name !== "string" || plugin.name === "") {
+      problems.found.push(`plugins: ${show(plugin)} given; expected a plugin with a name`);
+      continue;
+    }
+    if (names.has(plugin.name)) problems.found.push(`plugins: two plugins are named ${show(plugin.name)}`);
+    names.add(plugin.name);
+    if (plugin.contract !== CONTRACT) {
+      problems.found.push(
+        `plugin ${plugin.name}: written for contract ${show(plugin.contract)}; this version speaks ${CONTRACT}`,
+      );
+    }
+  }
+}
+
+function checkOptions(problems: Problems, plugins: readonly AnyPlugin[]): ReadonlyMap<string, OptionParser> {
+  const parsers = new Map<string, OptionParser>();
+  const owners = new Map<string, string>();
+  for (const plugin of plugins) {
+    for (const [key, parser] of Object.entries(plugin?.options ?? {}) as [string, OptionParser][]) {
+      const owner = isCoreOption(key) ? "the scheduler itself" : owners.get(key);
+      if (owner !== undefined) {
+        problems.found.push(`plugin ${plugin.name}: option ${show(key)} already belongs to ${owner}`);
+      }
+      if (typeof parser?.parse !== "function") {
+        problems.found.push(`plugin ${plugin.name}: option ${show(key)} has no parser`);
+      }
+      owners.set(key, plugin.name);
+      parsers.set(key, parser);
+    }
+  }
+  return parsers;
+}
+
+function checkStorage(problems: Problems, storage: Storage | undefined): Storage | undefined {
+  if (storage === undefined) return undefined;
+  const missing = (["open", "close", "now", "advance", "apply", "get", "find", "nextWake", "backlog"] as const)
+    .filter((ability) => typeof storage?.[ability] !== "function");
+  if (missing.length > 0) problems.found.push(`storage: ${show(storage)} lacks ${missing.join(", ")}`);
+  else if (storage.supports.enlist && storage.enlist === undefined) {
+    problems.found.push("storage: supports enlist without having it");
+  } else if (storage.supports.push && storage.subscribe === undefined) {
+    problems.found.push("storage: supports push without having subscribe");
+  }
+  return storage;
+}
+
+function checkDefaults(
+  problems: Problems,
+  defaults: Readonly<Record<string, unknown>>,
+  parsers: ReadonlyMap<string, OptionParser>,
+  tickMs: number,
+): Readonly<Record<string, unknown>> {
+  if (!isPlainObject(defaults as unknown)) {
+    problems.found.push(`defaults: ${show(defaults)} given; expected an object`);
+    return {};
+  }
+  for (const [key, value] of Object.entries(defaults)) {
+    const parser = parsers.get(key);
+    if (key === "timezone" || value === undefined) continue;
+    if (parser === undefined) problems.found.push(`defaults.${key}: no plugin owns that option`);
+    else problems.read(undefined, () => parser.parse(value, { where: `defaults.${key}`, kind: "every", tickMs }));
+  }
+  return defaults;
+}

@@ -1,0 +1,255 @@
+import {
+  authorizeRun,
+  type ClientHost,
+  createUnit,
+  type Done,
+  type Place,
+  SYSTEM_PRINCIPAL,
+  validateInput,
+} from "../client/mod.ts";
+import {
+  type AnyTask,
+  type Clock,
+  type DocumentQuery,
+  type Enlisted,
+  type Group,
+  type GroupResult,
+  type Logger,
+  type OptionParser,
+  type Principal,
+  type ScheduleDocument,
+  SchedulerError,
+  SYSTEM_ID,
+} from "../contract/mod.ts";
+import { Emitter, Engine, type EngineParts, invoke, isThenable, type Prepared, Slots, within } from "../engine/mod.ts";
+import type { MachineEnv } from "../machine/mod.ts";
+import { newId, random, systemClock } from "../system.ts";
+import { memory } from "../../plugins/storage/memory/mod.ts";
+import type { CheckedConfig } from "./config.ts";
+
+/** How long calls of clients may go on once the handlers have had their drain time. */
+const INVOKE_GRACE_MS = 5_000;
+
+/** What the clients of one scheduler share: its stores with their engines, its tasks, its life. */
+export class Host implements ClientHost {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly emitter: Emitter;
+  readonly env: MachineEnv;
+  readonly tasks: ReadonlyMap<string, AnyTask>;
+  readonly parsers: ReadonlyMap<string, OptionParser>;
+  readonly defaults: ClientHost["defaults"];
+  readonly retentionMs: number;
+  readonly canRunAs: ClientHost["canRunAs"];
+  readonly #config: CheckedConfig;
+  readonly #engines: Readonly<Record<Place, Engine>>;
+  readonly #calls = new Set<AbortController>();
+  #opening: Promise<void> | undefined;
+  #opened = false;
+  #started = false;
+  #closing: Promise<void> | undefined;
+  #closed = false;
+  #whenQuiet: (() => void) | undefined;
+
+  constructor(config: CheckedConfig) {
+    this.#config = config;
+    this.clock = config.clock ?? systemClock();
+    this.logger = config.logger;
+    this.emitter = new Emitter(config.logger);
+    this.env = { policies: config.policies, optionKeys: new Set(config.parsers.keys()), tickMs: config.tickMs, random };
+    this.tasks = config.tasks;
+    this.parsers = config.parsers;
+    this.defaults = config.defaults;
+    this.retentionMs = config.retentionMs;
+    this.canRunAs = config.canRunAs;
+    const slots = new Slots(config.concurrency, config.tasks.values());
+    const instance = newId();
+    const engine = (storage: EngineParts["storage"]) =>
+      new Engine({ ...this.#parts(slots, instance), storage }, () => this.#slotFreed());
+    this.#engines = { stored: engine(config.storage ?? memory()), local: engine(memory()) };
+  }
+
+  #parts(slots: Slots, instance: string): Omit<EngineParts, "storage"> {
+    const { clock, logger, emitter, env, tasks } = this;
+    const middleware = this.#config.plugins.flatMap(({ wrapRun }) => wrapRun === undefined ? [] : [wrapRun]);
+    return {
+      clock,
+      logger,
+      emitter,
+      env,
+      tasks,
+      slots,
+      middleware,
+      instance,
+      leaseMs: this.#config.leaseMs,
+      unref: this.#config.unref,
+      prepare,
+      openUnit: ({ definition }) => createUnit(this, authorityOf(definition), { draining: true }),
+      applyLocal: (changes) =>
+        void this.apply("local", [changes]).catch((error) =>
+          logger.error("a run's changes in this process failed", error)
+        ),
+    };
+  }
+
+  #slotFreed(): void {
+    this.#engines.stored.slotFreed();
+    this.#engines.local.slotFreed();
+  }
+
+  newId(): string {
+    return newId();
+  }
+
+  now(): number {
+    return this.#engines.stored.now();
+  }
+
+  async ready(draining = false): Promise<void> {
+    if (this.#closed || (this.#closing !== undefined && !draining)) throw closed();
+    if (this.#opened) return;
+    await (this.#opening ??= this.#open());
+  }
+
+  async #open(): Promise<void> {
+    try {
+      await Promise.all([this.#engines.stored.open(), this.#engines.local.open()]);
+      this.#opened = true;
+    } catch (error) {
+      // The next call tries again.
+      this.#opening = undefined;
+      throw error;
+    }
+  }
+
+  /** Begins to run what is due. */
+  async start(): Promise<void> {
+    await this.ready();
+    if (this.#started) return;
+    this.#started = true;
+    this.#engines.local.start();
+    this.#engines.stored.start();
+  }
+
+  /** Ends everything in order; once. */
+  close(drainMs: number): Promise<void> {
+    this.#closing ??= this.#close(drainMs);
+    return this.#closing;
+  }
+
+  async #close(drainMs: number): Promise<void> {
+    await this.#opening?.catch(() => {});
+    if (this.#opened) {
+      await Promise.all([
+        this.#drainCalls(drainMs),
+        this.#engines.local.close(drainMs),
+        this.#engines.stored.close(drainMs),
+      ]);
+    }
+    this.#closed = true;
+  }
+
+  /** Waits for what clients invoked, then aborts it. */
+  async #drainCalls(drainMs: number): Promise<void> {
+    for (const waitMs of [drainMs, INVOKE_GRACE_MS]) {
+      if (this.#calls.size === 0) return;
+      await within(this.clock, waitMs, new Promise((resolve) => this.#whenQuiet = resolve));
+      for (const call of this.#calls) call.abort(closed());
+    }
+  }
+
+  apply(place: Place, groups: readonly Group<Done>[]): Promise<readonly GroupResult<Done>[]> {
+    return this.#engines[place].apply(groups);
+  }
+
+  enlist(transaction: unknown): Enlisted {
+    const { storage } = this.#engines.stored.parts;
+    if (storage.enlist === undefined) {
+      throw new SchedulerError(
+        "config_invalid",
+        `within: the store ${storage.name} has no transactions of the application to write in`,
+      );
+    }
+    return this.#told(storage.enlist(transaction));
+  }
+
+  /** Observers of the application's transaction are told at once: whether it commits is not the scheduler's to see. */
+  #told(enlisted: Enlisted): Enlisted {
+    return {
+      get: (id) => enlisted.get(id),
+      apply: async (groups, now) => {
+        const results = await enlisted.apply(groups, now);
+        for (const result of results) {
+          if (result.committed) this.#engines.stored.tellAll(result.values as unknown as readonly Done[]);
+        }
+        return results;
+      },
+    };
+  }
+
+  get(place: Place, id: string): Promise<ScheduleDocument | undefined> {
+    return this.#engines[place].parts.storage.get(id);
+  }
+
+  find(place: Place, query: DocumentQuery): Promise<readonly ScheduleDocument[]> {
+    return this.#engines[place].parts.storage.find(query);
+  }
+
+  async invoke(task: AnyTask, input: unknown, caller: Principal): Promise<unknown> {
+    const { clock, logger } = this;
+    const controller = new AbortController();
+    this.#calls.add(controller);
+    try {
+      return await invoke({
+        task,
+        input,
+        caller,
+        clock,
+        logger,
+        controller,
+        id: newId(),
+        middleware: this.#engines.stored.parts.middleware,
+        unit: createUnit(this, caller, { draining: true }),
+        commit: (changes) => this.#commit(changes),
+      });
+    } finally {
+      this.#calls.delete(controller);
+      if (this.#calls.size === 0) this.#whenQuiet?.();
+    }
+  }
+
+  async #commit({ stored, local }: { readonly stored: Group<Done>; readonly local: Group<Done> }): Promise<void> {
+    for (const [place, group] of [["stored", stored], ["local", local]] as const) {
+      if (group.length === 0) continue;
+      const [result] = await this.apply(place, [group]);
+      if (!result!.committed) throw result!.reason;
+    }
+  }
+}
+
+function closed(): SchedulerError {
+  return new SchedulerError("closed", "the scheduler is closed");
+}
+
+function authorityOf({ authority }: ScheduleDocument["definition"]): Principal {
+  return authority.id === SYSTEM_ID ? SYSTEM_PRINCIPAL : authority;
+}
+
+/** Validates a stored input again and asks the task whether its run may go on; at once where the task answers at once. */
+function prepare(task: AnyTask, { definition }: ScheduleDocument): Prepared | Promise<Prepared> {
+  const { target, authority } = definition;
+  const input = validateInput(task, definition.input);
+  if (
+    !isThenable(input) && task.authorize === undefined && (task.resolveTarget === undefined || target === undefined)
+  ) {
+    return { input };
+  }
+  return ask(task, authority, input, target);
+}
+
+async function ask(task: AnyTask, authority: Principal, given: unknown, target: string | undefined): Promise<Prepared> {
+  const input = await given;
+  await authorizeRun(task, authority, input);
+  if (task.resolveTarget === undefined || target === undefined) return { input };
+  return await task.resolveTarget(target) ? { input } : { gone: `target ${target} is no more` };
+}
