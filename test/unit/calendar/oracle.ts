@@ -18,7 +18,9 @@ export function wall(instant: number, zone: string): number {
     });
     readers.set(zone, reader);
   }
-  const [day, month, year, hour, minute, second] = reader.format(instant).match(/\d+/g)!.map(Number);
+  const text = reader.format(instant); // 29/03/2026, 03:00:00
+  const [day, month, year] = [text.slice(0, 2), text.slice(3, 5), text.slice(6, 10)].map(Number);
+  const [hour, minute, second] = [text.slice(12, 14), text.slice(15, 17), text.slice(18, 20)].map(Number);
   return Date.UTC(year!, month! - 1, day!, hour!, minute!, second!);
 }
 
@@ -28,10 +30,11 @@ export function clockChanges(zone: string, from: number, to: number): number[] {
   const offset = (t: number) => wall(t, zone) - t;
   for (let t = from; t < to; t += 43_200_000) {
     let [low, high] = [t, t + 43_200_000];
-    if (offset(low) === offset(high)) continue;
+    const before = offset(low);
+    if (offset(high) === before) continue;
     while (high - low > 1_000) {
       const middle = Math.floor((low + high) / 2_000) * 1_000;
-      if (offset(middle) === offset(low)) low = middle;
+      if (offset(middle) === before) low = middle;
       else high = middle;
     }
     found.push(high);
