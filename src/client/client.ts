@@ -126,6 +126,7 @@ export class Client extends Calls implements ScheduleClient {
   }
 
   nextRuns(spec: NextRunsSpec, count: number, options?: { readonly from?: Date | number | string }): Date[] {
+    this.host.assertOpen();
     return nextRuns(this.host, spec, count, options);
   }
 

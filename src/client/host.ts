@@ -38,6 +38,8 @@ export interface ClientHost {
   readonly canRunAs: (principal: Principal, runAs: string) => boolean;
   /** Makes a new schedule id. */
   newId(): string;
+  /** Refuses calls once the scheduler is closed, for those that answer at once. Errors: `closed`. */
+  assertOpen(draining?: boolean): void;
   /** Opens the store if this is the first call; errors: `closed`. Runs that drain after `close` may still pass `draining`. */
   ready(draining?: boolean): Promise<void>;
   /** The time that decides what is due, as well as the caller can know it. */

@@ -105,8 +105,12 @@ export class Host implements ClientHost {
     return this.#engines.stored.now();
   }
 
-  async ready(draining = false): Promise<void> {
+  assertOpen(draining = false): void {
     if (this.#closed || (this.#closing !== undefined && !draining)) throw closed();
+  }
+
+  async ready(draining = false): Promise<void> {
+    this.assertOpen(draining);
     if (this.#opened) return;
     await (this.#opening ??= this.#open());
   }

@@ -66,6 +66,7 @@ export async function memoryHost(
     retentionMs: 60_000,
     canRunAs: () => false,
     newId: () => `01KDTW9M00${String(ids++).padStart(16, "0")}`,
+    assertOpen: () => {},
     ready: () => Promise.resolve(),
     now: () => host.time,
     async apply(place, groups): Promise<readonly GroupResult<Done>[]> {
