@@ -6,22 +6,25 @@ import type { Execution } from "./execution.ts";
 /**
  * Ends an engine's runs (X1): gives back what was claimed and not started, waits for handlers up to the drain time,
  * then aborts them, waits a little more, and releases what is left for others.
+ *
+ * @param claimed Resolves when the claims that were under way have come in: none of their runs starts here any more.
  */
-export async function closeRuns(engine: Engine, drainMs: number): Promise<void> {
+export async function closeRuns(engine: Engine, drainMs: number, claimed: Promise<void>): Promise<void> {
   const { clock, slots } = engine.parts;
-  const queued = slots.drain((execution) => engine.runs.get(execution.id) === execution);
-  await release(engine, queued, false);
-  await ended(engine, clock, drainMs);
-  const late = [...engine.runs.values()].filter((execution) => !execution.over);
+  slots.stop();
+  await release(engine, unstarted(engine), false);
+  const ended = Promise.all([claimed, engine.drained()]).then(() => {});
+  await within(clock, drainMs, ended);
+  const late = [...engine.runs.values()].filter(({ startedMono, over }) => startedMono !== undefined && !over);
   for (const execution of late) execution.abort("closed");
-  await ended(engine, clock, ABORT_GRACE_MS);
+  await within(clock, ABORT_GRACE_MS, ended);
+  await release(engine, unstarted(engine), false);
   for (const execution of late) execution.finish();
-  await release(engine, late.filter((execution) => execution.cause === "closed"), true);
+  await release(engine, late.filter(({ settling }) => !settling), true);
 }
 
-/** Resolves when every run is over and written down, or after a time. */
-async function ended(engine: Engine, clock: Clock, withinMs: number): Promise<void> {
-  if (engine.runs.size > 0) await within(clock, withinMs, engine.drained());
+function unstarted(engine: Engine): Execution[] {
+  return [...engine.runs.values()].filter(({ startedMono }) => startedMono === undefined);
 }
 
 /** Resolves when a promise does, or after a time. */

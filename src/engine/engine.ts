@@ -110,16 +110,16 @@ export class Engine {
   /** Stops claiming, ends the runs, closes the store. */
   async close(drainMs: number): Promise<void> {
     this.#closing = true;
-    this.#pump.stop();
+    const claimed = this.#pump.stop();
     this.#unclaimed.stop();
     this.#unsubscribe?.();
-    await closeRuns(this, drainMs);
+    await closeRuns(this, drainMs, claimed);
     this.#renewer.stop();
     this.#settler.stop();
     await this.parts.storage.close();
   }
 
-  /** Resolves when every run is over and written down, except those that closing has cut off. */
+  /** Resolves when every run that has started is over and written down, except those that closing has cut off. */
   drained(): Promise<void> {
     return new Promise((resolve) => {
       this.#drained.push(resolve);
@@ -129,7 +129,9 @@ export class Engine {
 
   #checkDrained(): void {
     if (this.#drained.length === 0) return;
-    for (const run of this.runs.values()) if (!run.over || run.cause !== "closed") return;
+    for (const run of this.runs.values()) {
+      if (run.startedMono !== undefined && (!run.over || run.settling)) return;
+    }
     for (const resolve of this.#drained.splice(0)) resolve();
   }
 

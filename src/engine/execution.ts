@@ -35,6 +35,8 @@ export class Execution {
   cause: EndCause | undefined;
   /** Its outcome is known, or nobody waits for it any more. */
   over = false;
+  /** Its outcome is on its way into the store. */
+  settling = false;
   leaseUntil: number;
   /** Ends it without its handler; set once it has started. */
   expire: (() => void) | undefined;

@@ -23,7 +23,8 @@ export class Pump {
   readonly #jumps: JumpWatch;
   readonly #backoff: Backoff;
   #active = false;
-  #pumping = false;
+  /** Resolves when the claims under way are through; `undefined` while there are none. */
+  #pumping: Promise<void> | undefined;
   #again = false;
   /** Documents that are due may be left in the store. */
   #more = false;
@@ -47,17 +48,19 @@ export class Pump {
     this.pump();
   }
 
-  stop(): void {
+  /** Claims nothing more; resolves when what is being claimed has come in. */
+  async stop(): Promise<void> {
     this.#active = false;
     this.#waker.stop();
     this.#cancelRetry?.();
+    await this.#pumping;
   }
 
   /** Something is to be looked at now. */
   pump(): void {
     if (!this.#active || this.#cancelRetry !== undefined) return;
-    if (this.#pumping) this.#again = true;
-    else void this.#pumpAll();
+    if (this.#pumping !== undefined) this.#again = true;
+    else this.#pumping = this.#pumpAll();
   }
 
   /** Something will be due at an instant. */
@@ -76,7 +79,6 @@ export class Pump {
 
   async #pumpAll(): Promise<void> {
     const { clock } = this.#parts;
-    this.#pumping = true;
     const done = clock.busy?.();
     try {
       for (let first = true; first || (this.#again && this.#active); first = false) {
@@ -89,7 +91,7 @@ export class Pump {
     } catch (error) {
       this.#retry(error);
     } finally {
-      this.#pumping = false;
+      this.#pumping = undefined;
       done?.();
     }
   }

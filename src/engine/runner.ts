@@ -94,12 +94,14 @@ export class Runner {
   #end(execution: Execution, context: ScheduledContext, value: unknown, thrown: { error: unknown } | undefined): void {
     if (!execution.finish()) return;
     const { clock } = this.#parts;
-    const durationMs = Math.max(0, clock.monotonic() - execution.startedMono!);
+    // To the microsecond: what lies below is noise, and is stored with every run.
+    const durationMs = Math.max(0, Math.round((clock.monotonic() - execution.startedMono!) * 1_000) / 1_000);
     const { startedAt, cause } = execution;
     const at = clock.now() + this.#offset();
     const result = cause === undefined || (cause === "closed" && thrown === undefined)
       ? resultOf(value, thrown, context, at)
       : toldResult(execution, thrown, at);
+    execution.settling = result !== undefined;
     const endedAt = startedAt + Math.round(durationMs);
     const timing = { fence: execution.run.fence, startedAt, endedAt, durationMs };
     if (context.unit !== undefined && result?.outcome === "succeeded") {

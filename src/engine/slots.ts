@@ -8,6 +8,7 @@ export class Slots {
   #queued = 0;
   #claimed = 0;
   #starting = false;
+  #stopped = false;
   readonly #tasks = new Map<string, TaskSlots>();
   /** Tasks with waiting runs, in the order of their turns. */
   readonly #turns = new Set<TaskSlots>();
@@ -50,6 +51,11 @@ export class Slots {
     this.#turns.add(slots);
   }
 
+  /** Starts nothing any more (X1). */
+  stop(): void {
+    this.#stopped = true;
+  }
+
   /** Starts what waits, as far as there is room. A run that ends at once leaves its slot to the next, without recursion. */
   start(): void {
     if (this.#starting) return;
@@ -60,7 +66,7 @@ export class Slots {
 
   /** The next run that has room, its slot taken; tasks take turns. */
   #take(): Execution | undefined {
-    if (this.#running >= this.concurrency) return undefined;
+    if (this.#stopped || this.#running >= this.concurrency) return undefined;
     for (const slots of this.#turns) {
       if (slots.running >= slots.limit) continue;
       const execution = slots.queue[slots.head++]!;
@@ -82,20 +88,6 @@ export class Slots {
   free(execution: Execution): void {
     this.#tasks.get(execution.document.definition.task)!.running--;
     this.#running--;
-  }
-
-  /** Takes every waiting run off the queue. */
-  drain(mine: (execution: Execution) => boolean): Execution[] {
-    const drained: Execution[] = [];
-    for (const slots of this.#turns) {
-      const left = slots.queue.slice(slots.head);
-      slots.queue = left.filter((execution) => !mine(execution));
-      slots.head = 0;
-      drained.push(...left.filter(mine));
-      if (slots.queue.length === 0) this.#turns.delete(slots);
-    }
-    this.#queued -= drained.length;
-    return drained;
   }
 }
 
