@@ -5,6 +5,8 @@ import type { Item } from "./items.ts";
 const FIRST_DAY = daysFromCivil(1, 1, 1);
 const LAST_DAY = daysFromCivil(9999, 12, 31) + 2;
 
+const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6] as const;
+
 /** What a {@linkcode DayTable} is made from. */
 export interface DayRules {
   readonly daysOfMonth: readonly Item[];
@@ -22,16 +24,18 @@ export interface DayRules {
 export class DayTable {
   /** No date ever matches. */
   readonly isEmpty: boolean;
-  /** Bit `d - 1` of entry `firstWeekday * 4 + length - 28` tells whether day `d` of such a month matches. */
-  readonly #masks: Int32Array;
+  readonly #rules: DayRules;
+  /** Bit `d - 1` of entry `firstWeekday * 4 + length - 28` tells whether day `d` of such a month matches; -1 is not yet known. */
+  readonly #masks: Int32Array = new Int32Array(28).fill(-1);
   /** Bit `m` tells whether month `m` matches. */
   readonly #months: number;
 
   /** Makes the table. */
   constructor(rules: DayRules) {
     this.#months = rules.months.reduce((bits, month) => bits | (1 << month), 0);
-    this.#masks = Int32Array.from({ length: 28 }, (_, i) => monthMask(rules, i >> 2, 28 + (i & 3)));
-    this.isEmpty = !rules.months.some((month) => lengths(month).some((n) => this.#anyOfLength(n)));
+    this.#rules = rules;
+    const everBegins = (length: number) => WEEKDAYS.some((first) => this.#maskOf(first, length) !== 0);
+    this.isEmpty = !rules.months.some((month) => lengths(month).some(everBegins));
   }
 
   /** Whether a day since 1970 matches. */
@@ -83,11 +87,13 @@ export class DayTable {
   }
 
   #mask(first: number, month: number, length: number): number {
-    return (this.#months >> month & 1) === 0 ? 0 : this.#masks[weekday(first) * 4 + length - 28]!;
+    return (this.#months >> month & 1) === 0 ? 0 : this.#maskOf(weekday(first), length);
   }
 
-  #anyOfLength(length: number): boolean {
-    return [0, 1, 2, 3, 4, 5, 6].some((first) => this.#masks[first * 4 + length - 28] !== 0);
+  #maskOf(firstWeekday: number, length: number): number {
+    const known = this.#masks[firstWeekday * 4 + length - 28]!;
+    if (known !== -1) return known;
+    return this.#masks[firstWeekday * 4 + length - 28] = monthMask(this.#rules, firstWeekday, length);
   }
 }
 
@@ -96,27 +102,33 @@ function lengths(month: number): readonly number[] {
   return month === 2 ? [28, 29] : [monthLength(2001, month)];
 }
 
-function monthMask(rules: DayRules, firstWeekday: number, length: number): number {
-  let mask = 0;
-  for (let day = 1; day <= length; day++) {
-    const byDate = rules.daysOfMonth.some((item) => matches(item, day, length, day));
-    const byWeekday = rules.daysOfWeek.some((item) => matches(item, day, length, (firstWeekday + day - 1) % 7));
-    if (rules.either ? byDate || byWeekday : byDate && byWeekday) mask |= 1 << (day - 1);
-  }
-  return mask;
+/** The days that match in a month of a length that begins on a weekday, as bits from the first day on. */
+function monthMask({ daysOfMonth, daysOfWeek, either }: DayRules, firstWeekday: number, length: number): number {
+  const all = (1 << (length - 1) << 1) - 1;
+  const byDate = daysOfMonth.reduce((bits, item) => bits | dateBits(item, length), 0);
+  const byWeekday = daysOfWeek.reduce((bits, item) => bits | weekdayBits(item, firstWeekday, length), 0);
+  return (either ? byDate | byWeekday : byDate & byWeekday) & all;
 }
 
-/** Whether an item matches a day of a month; `value` is the day's number in the field that the item stands in. */
-function matches(item: Item, day: number, length: number, value: number): boolean {
+function dateBits(item: Item, length: number): number {
+  if (item.kind === "last-day") return 1 << (length - 1);
+  return item.kind === "values" ? item.values.reduce((bits, day) => bits | 1 << (day - 1), 0) : 0;
+}
+
+/** The bits of the 1st, 8th, 15th, 22nd and 29th day. */
+const WEEKLY = 0x10204081;
+
+function weekdayBits(item: Item, firstWeekday: number, length: number): number {
+  const firstBit = (weekday: number) => (weekday - firstWeekday + 7) % 7;
   switch (item.kind) {
     case "values":
-      return item.values.includes(value);
-    case "last-day":
-      return day === length;
-    case "last-weekday":
-      return item.weekday === value && day > length - 7;
+      return item.values.reduce((bits, weekday) => bits | WEEKLY << firstBit(weekday), 0);
     case "nth-weekday":
-      return item.weekday === value && Math.ceil(day / 7) === item.nth;
+      return (WEEKLY << firstBit(item.weekday)) & (0x7f << (7 * (item.nth - 1)));
+    case "last-weekday":
+      return 1 << (length - 1 - (length - 1 - firstBit(item.weekday)) % 7);
+    case "last-day":
+      return 0;
   }
 }
 

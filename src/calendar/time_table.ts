@@ -1,7 +1,3 @@
-/** Seconds in a day without clock changes. */
-const HOURS = 24;
-const SIXTY = 60;
-
 /** One of the fields second, minute, hour: answers by table. */
 class Steps {
   readonly count: number;
@@ -17,10 +13,17 @@ class Steps {
   constructor(values: readonly number[], size: number) {
     this.count = values.length;
     this.first = values[0]!;
-    this.last = values.at(-1)!;
-    this.next = Int8Array.from({ length: size + 1 }, (_, i) => values.find((value) => value >= i) ?? -1);
-    this.previous = Int8Array.from({ length: size }, (_, i) => values.findLast((value) => value <= i) ?? -1);
-    this.before = Int8Array.from({ length: size }, (_, i) => values.filter((value) => value < i).length);
+    this.last = values[values.length - 1]!;
+    this.next = new Int8Array(size + 1).fill(-1);
+    this.previous = new Int8Array(size).fill(-1);
+    this.before = new Int8Array(size);
+    let below = -1;
+    for (const [rank, value] of values.entries()) {
+      this.next.fill(value, below + 1, value + 1);
+      this.previous.fill(value, value);
+      this.before.fill(rank + 1, value + 1);
+      below = value;
+    }
   }
 }
 
@@ -37,7 +40,7 @@ export class TimeTable {
 
   /** Makes the table from the matching values of each field, ascending and not empty. */
   constructor(hours: readonly number[], minutes: readonly number[], seconds: readonly number[]) {
-    const [h, m, s] = [new Steps(hours, HOURS), new Steps(minutes, SIXTY), new Steps(seconds, SIXTY)];
+    const [h, m, s] = [new Steps(hours, 24), new Steps(minutes, 60), new Steps(seconds, 60)];
     [this.#hours, this.#minutes, this.#seconds] = [h, m, s];
     this.perDay = h.count * m.count * s.count;
     this.first = (h.first * 60 + m.first) * 60 + s.first;

@@ -1,4 +1,5 @@
 import { SchedulerError, show } from "../contract/mod.ts";
+import { formatterOf } from "./offset.ts";
 
 /**
  * The names of the IANA database that have no area before a slash. Intl accepts more single words than these, from
@@ -49,7 +50,7 @@ function canonicalName(timezone: unknown): string | undefined {
   if (!timezone.includes("/") && !WORDS.has(upper)) return undefined;
   if (upper.startsWith("SYSTEMV/")) return undefined;
   try {
-    const resolved = new Intl.DateTimeFormat("en-US", { timeZone: timezone }).resolvedOptions().timeZone;
+    const resolved = formatterOf(timezone).resolvedOptions().timeZone;
     return resolved.toUpperCase() === upper ? resolved : timezone;
   } catch {
     return undefined;

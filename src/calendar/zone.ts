@@ -1,5 +1,6 @@
-import { MAX_ZONE_FORMATTERS, MAX_ZONE_PARTS, MAX_ZONES } from "../contract/mod.ts";
+import { MAX_ZONE_PARTS, MAX_ZONES } from "../contract/mod.ts";
 import { DAY_MS, daysFromCivil, isLeapYear, weekday } from "./date.ts";
+import { offsetReader } from "./offset.ts";
 
 /**
  * A stretch of time in which a zone's clocks keep one offset. It ends at the next change, or where the part of the
@@ -66,12 +67,14 @@ function makeZone(name: string): Zone {
   let last: Segment = { start: 0, end: 0, offset: 0, fresh: 0 };
 
   function segmentsOf(year: number, part: number): readonly Segment[] {
+    if (year >= RULES_YEAR + RULES_CYCLE) {
+      const model = modelYear(year);
+      return shifted(segmentsOf(model, part), yearStart(year) - yearStart(model));
+    }
     const key = year * PARTS + part;
     let segments = parts.get(key);
     if (segments === undefined) {
-      segments = year < RULES_YEAR + RULES_CYCLE
-        ? readPart(name, year, part)
-        : shifted(segmentsOf(modelYear(year), part), yearStart(year) - yearStart(modelYear(year)));
+      segments = readPart(name, year, part);
       if (parts.size >= MAX_ZONE_PARTS) parts.clear();
       parts.set(key, segments);
     }
@@ -168,40 +171,4 @@ function firstChange(offsetAt: (t: number) => number, low: number, high: number,
     if (offsetAt(high - 1_000) === before) break;
   }
   return high;
-}
-
-const formatters = new Map<string, Intl.DateTimeFormat>();
-
-/** A formatter costs much memory and is seldom asked once the years in use are read, so only a few are kept. */
-function formatterOf(name: string): Intl.DateTimeFormat {
-  let formatter = formatters.get(name);
-  if (formatter === undefined) {
-    formatter = new Intl.DateTimeFormat("en-US", {
-      timeZone: name,
-      calendar: "gregory",
-      numberingSystem: "latn",
-      hourCycle: "h23", // `hour12: false` shows midnight as 24 on some engines
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-      second: "numeric",
-    });
-    if (formatters.size >= MAX_ZONE_FORMATTERS) formatters.clear();
-    formatters.set(name, formatter);
-  }
-  return formatter;
-}
-
-const WALL = /^(\d+)\D+(\d+)\D+(\d+)\D+(\d+)\D+(\d+)\D+(\d+)$/;
-
-/** Reads offsets, in milliseconds, at instants of whole seconds. */
-function offsetReader(name: string): (instant: number) => number {
-  const formatter = formatterOf(name);
-  return (instant) => {
-    const [, month, day, year, hour, minute, second] = WALL.exec(formatter.format(instant))!.map(Number);
-    const seconds = (hour! * 60 + minute!) * 60 + second!;
-    return daysFromCivil(year!, month!, day!) * DAY_MS + seconds * 1_000 - instant;
-  };
 }
