@@ -1,7 +1,6 @@
 import {
   checkDocument,
   documentIndex,
-  type Json,
   type ScheduleDefinition,
   type ScheduleDocument,
   type ScheduleProgress,
@@ -118,18 +117,30 @@ function remains(row: ScheduleRow): ScheduleDefinition {
   };
 }
 
+/** Progress without what is at rest: JSON leaves out what is undefined. Written out, since it is done for every write. */
 function progressText(progress: ScheduleProgress): string {
-  const stored: Record<string, Json> = {};
-  for (const key in progress) {
-    const value = progress[key as keyof ScheduleProgress] as Json | undefined;
-    if (value !== undefined && !rests(key, value)) stored[key] = value;
-  }
-  return JSON.stringify(stored);
+  return JSON.stringify({
+    ...progress,
+    wakeAt: progress.wakeAt ?? undefined,
+    next: progress.next ?? undefined,
+    runs: filled(progress.runs),
+    waiting: filled(progress.waiting),
+    fence: progress.fence || undefined,
+    firings: progress.firings || undefined,
+    runCount: progress.runCount || undefined,
+    faultCount: progress.faultCount || undefined,
+    consecutiveFaults: progress.consecutiveFaults || undefined,
+    missedCount: progress.missedCount || undefined,
+    overlapCount: progress.overlapCount || undefined,
+    settledCount: progress.settledCount || undefined,
+    durationSum: progress.durationSum || undefined,
+    history: filled(progress.history),
+    decisions: filled(progress.decisions),
+  });
 }
 
-function rests(key: string, value: Json): boolean {
-  if (!Object.hasOwn(RESTING, key)) return false;
-  return value === RESTING[key as keyof typeof RESTING] || (Array.isArray(value) && value.length === 0);
+function filled<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 function nullable(text: string | undefined): string | null {

@@ -10,13 +10,17 @@ interface Entry {
 const USUAL_DEFINITION = 512;
 
 /**
- * Decoded documents of the store, the longest unused dropped first; so that what settles a run that was claimed a
- * moment ago need not be read and parsed again. Whoever holds it empties it when somebody else has written.
+ * Decoded documents of the store, so that what settles a run that was claimed a moment ago need not be read and parsed
+ * again. Whoever holds it empties it when somebody else has written.
+ *
+ * Two generations, of which the older is dropped whole once the younger has half of the room: a map that gives up its
+ * oldest entry for every new one gets slow, since it must step over the places of all that went before.
  */
 export class DocumentCache {
-  readonly #entries = new Map<string, Entry>();
   readonly #limit: number;
-  #size = 0;
+  #young = new Map<string, Entry>();
+  #old = new Map<string, Entry>();
+  #youngSize = 0;
 
   /** @param limit The size, in characters of stored text, that is kept at most. */
   constructor(limit: number) {
@@ -25,33 +29,39 @@ export class DocumentCache {
 
   /** The document of an id, if it is known. */
   get(id: string): ScheduleDocument | undefined {
-    return this.#entries.get(id)?.document;
+    return this.#entry(id)?.document;
   }
 
   /** Keeps a document by the lengths of its texts; its definition's is remembered where it did not change. */
   set(document: ScheduleDocument, progressSize: number, definitionSize?: number): void {
-    const known = definitionSize ?? this.#entries.get(document.id)?.definitionSize ?? USUAL_DEFINITION;
-    this.delete(document.id);
-    const size = known + progressSize;
-    this.#entries.set(document.id, { document, definitionSize: known, size });
-    this.#size += size;
-    for (const id of this.#entries.keys()) {
-      if (this.#size <= this.#limit) break;
-      this.delete(id);
+    const { id } = document;
+    const known = definitionSize ?? this.#entry(id)?.definitionSize ?? USUAL_DEFINITION;
+    const entry: Entry = { document, definitionSize: known, size: known + progressSize };
+    this.delete(id);
+    if (this.#youngSize + entry.size > this.#limit / 2) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#youngSize = 0;
     }
+    this.#young.set(id, entry);
+    this.#youngSize += entry.size;
   }
 
   /** Forgets one. */
   delete(id: string): void {
-    const entry = this.#entries.get(id);
-    if (entry === undefined) return;
-    this.#size -= entry.size;
-    this.#entries.delete(id);
+    this.#youngSize -= this.#young.get(id)?.size ?? 0;
+    this.#young.delete(id);
+    this.#old.delete(id);
   }
 
   /** Forgets all. */
   clear(): void {
-    this.#entries.clear();
-    this.#size = 0;
+    this.#young = new Map();
+    this.#old = new Map();
+    this.#youngSize = 0;
+  }
+
+  #entry(id: string): Entry | undefined {
+    return this.#young.get(id) ?? this.#old.get(id);
   }
 }
