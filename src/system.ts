@@ -43,7 +43,50 @@ export function random(): number {
   return Math.random();
 }
 
-/** A new id: a ULID of the machine's time. Several made in one millisecond are in no order among themselves. */
-export function newId(): string {
-  return ulid();
+/** Crockford's base 32, as ULIDs are written in. */
+const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/** Characters of a ULID's time, and of each half of its random part: 40 bits, which a number holds exactly. */
+const TIME_LENGTH = 10;
+const HALF_LENGTH = 8;
+const HALF_RANGE = 32 ** HALF_LENGTH;
+
+/**
+ * Makes ids: ULIDs of the machine's time, rising within a process. The library's `ulid` draws a fresh one for each
+ * millisecond; the further ones of that millisecond go up from it by a random step, as the ULID specification's section
+ * "Monotonicity" has it. (Drawing each by itself took 25 µs, half of a creation's time.)
+ */
+export function idMaker(now: () => number = () => Date.now()): () => string {
+  let lastMs = -1;
+  let prefix = "";
+  let [high, low] = [0, 0];
+  return () => {
+    const ms = now();
+    if (ms > lastMs) {
+      const fresh = ulid(ms);
+      lastMs = ms;
+      prefix = fresh.slice(0, TIME_LENGTH);
+      high = decode(fresh.slice(TIME_LENGTH, TIME_LENGTH + HALF_LENGTH));
+      low = decode(fresh.slice(TIME_LENGTH + HALF_LENGTH));
+    } else {
+      low += 1 + Math.floor(Math.random() * 2 ** 30);
+      if (low >= HALF_RANGE) high = (high + 1) % HALF_RANGE;
+      low %= HALF_RANGE;
+    }
+    return prefix + encode(high) + encode(low);
+  };
 }
+
+function decode(text: string): number {
+  let value = 0;
+  for (const digit of text) value = value * 32 + DIGITS.indexOf(digit);
+  return value;
+}
+
+function encode(value: number): string {
+  let text = "";
+  for (let rest = value, i = 0; i < HALF_LENGTH; i++, rest = Math.floor(rest / 32)) text = DIGITS[rest % 32] + text;
+  return text;
+}
+
+/** A new id; see {@linkcode idMaker}. */
+export const newId: () => string = idMaker();

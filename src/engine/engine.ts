@@ -169,9 +169,11 @@ export class Engine {
 
   #ended(execution: Execution, outcome: Outcome | undefined): void {
     this.parts.slots.free(execution);
-    if (outcome !== undefined) this.#settler.push(execution, outcome);
-    // What closing has cut off stays held until it is released for others (X1).
-    else if (execution.cause !== "closed") this.runs.delete(execution.id);
+    if (outcome !== undefined) {
+      this.#pump.runEnded(outcome.settlement.durationMs);
+      this.#settler.push(execution, outcome);
+      // What closing has cut off stays held until it is released for others (X1).
+    } else if (execution.cause !== "closed") this.runs.delete(execution.id);
     this.#checkDrained();
     this.parts.slots.start();
     this.#onSlot();

@@ -1,43 +1,42 @@
-import { type Clock, MAX_ADVANCE } from "../contract/mod.ts";
+import { MAX_ADVANCE } from "../contract/mod.ts";
 
-/** A batch that waits no longer than this for its slots may grow; one that waits ten times as long shrinks. */
+/** What is claimed ahead of its slot should not wait longer than this, in milliseconds: others might take it at once. */
 const SHORT_WAIT_MS = 25;
 
+/** Weights of a run in the mean of durations: longer ones count at once, shorter ones only when they keep coming. */
+const WEIGHT_LONGER = 0.5;
+const WEIGHT_SHORTER = 0.05;
+
+/** How much there is to do on this instance. */
+export interface Load {
+  readonly concurrency: number;
+  readonly running: number;
+  /** Claimed, and waiting for a slot. */
+  readonly queued: number;
+}
+
 /**
- * How many documents are claimed at once: as many as run at once to begin with, more while runs are so short that what
- * was claimed starts almost at once, fewer when it has to wait, so that others may take it.
+ * How many documents are claimed at once: as many as have a free slot, and while runs are so short that a queue of them
+ * moves on at once, that queue ahead, so that short runs do not wait for the store.
  */
 export class Prefetch {
-  readonly #clock: Clock;
-  readonly #least: number;
-  #size: number;
-  #claimedMono = 0;
-  #claimed = 0;
+  /** Milliseconds; unknown until a run has ended. */
+  #meanMs = Infinity;
 
-  constructor(clock: Clock, concurrency: number) {
-    this.#clock = clock;
-    this.#least = Math.min(concurrency, MAX_ADVANCE);
-    this.#size = this.#least;
+  /** How many more may be claimed. */
+  room({ concurrency, running, queued }: Load): number {
+    const free = Math.max(0, concurrency - running - queued);
+    const ahead = Math.floor(concurrency * SHORT_WAIT_MS / this.#meanMs);
+    // Not one by one: the queue is filled when it is half empty.
+    const fill = queued > ahead / 2 ? 0 : ahead - queued;
+    return Math.min(MAX_ADVANCE, free + fill);
   }
 
-  /** How many more may be claimed while so many wait. */
-  room(queued: number): number {
-    return queued > this.#size / 2 ? 0 : this.#size - queued;
-  }
-
-  /** So many runs were claimed. */
-  claimed(count: number): void {
-    if (count === 0) return;
-    this.#claimed = count;
-    this.#claimedMono = this.#clock.monotonic();
-  }
-
-  /** Nothing claimed waits any more. */
-  emptied(): void {
-    if (this.#claimed < this.#size / 2) return;
-    const waited = this.#clock.monotonic() - this.#claimedMono;
-    if (waited <= SHORT_WAIT_MS) this.#size = Math.min(MAX_ADVANCE, this.#size * 2);
-    else if (waited > SHORT_WAIT_MS * 10) this.#size = Math.max(this.#least, this.#size >> 1);
-    this.#claimed = 0;
+  /** A run has ended. */
+  ended(durationMs: number): void {
+    // The division above needs something to divide by.
+    const ms = Math.max(durationMs, 0.001);
+    if (this.#meanMs === Infinity) this.#meanMs = ms;
+    else this.#meanMs += (ms - this.#meanMs) * (ms > this.#meanMs ? WEIGHT_LONGER : WEIGHT_SHORTER);
   }
 }

@@ -19,7 +19,7 @@ export class Pump {
   readonly #parts: EngineParts;
   readonly #events: PumpEvents;
   readonly #waker: Waker;
-  readonly #prefetch: Prefetch;
+  readonly #prefetch = new Prefetch();
   readonly #jumps: JumpWatch;
   readonly #backoff: Backoff;
   #active = false;
@@ -33,11 +33,10 @@ export class Pump {
   offset = 0;
 
   constructor(parts: EngineParts, events: PumpEvents) {
-    const { clock, slots, env, leaseMs } = parts;
+    const { clock, env, leaseMs } = parts;
     this.#parts = parts;
     this.#events = events;
     this.#waker = new Waker(clock, () => this.pump(), () => this.offset, parts.unref);
-    this.#prefetch = new Prefetch(clock, slots.concurrency);
     this.#jumps = new JumpWatch(clock, leaseMs);
     this.#backoff = new Backoff(clock, env.random);
   }
@@ -70,11 +69,14 @@ export class Pump {
     else this.#waker.notLaterThan(instant);
   }
 
+  /** A run has ended; how long it took says how much may be claimed ahead. */
+  runEnded(durationMs: number): void {
+    this.#prefetch.ended(durationMs);
+  }
+
   /** A slot is free: claims more where more may be due. */
   slotFreed(): void {
-    const { queued } = this.#parts.slots;
-    if (queued === 0) this.#prefetch.emptied();
-    if (this.#more && this.#prefetch.room(queued) > 0) this.pump();
+    if (this.#more && this.#prefetch.room(this.#parts.slots) > 0) this.pump();
   }
 
   async #pumpAll(): Promise<void> {
@@ -107,7 +109,7 @@ export class Pump {
 
   async #pumpOnce(): Promise<void> {
     const { slots, storage, clock, tasks } = this.#parts;
-    const limit = this.#prefetch.room(slots.queued);
+    const limit = this.#prefetch.room(slots);
     this.#more = true;
     if (limit <= 0) return;
     const lanes = this.#lanes();
@@ -117,11 +119,9 @@ export class Pump {
     this.offset = result.now - asked;
     this.#more = result.more || lanes.length <= tasks.size;
     this.#events.advanced(result);
-    this.#prefetch.claimed(slots.takeClaimed());
-    if (slots.queued === 0) this.#prefetch.emptied();
     if (!result.more) {
       if (result.nextWake !== null) this.wakeAt(Math.max(result.nextWake, result.now + 1), result.now);
-    } else if (this.#prefetch.room(slots.queued) > 0) this.#again = true;
+    } else if (this.#prefetch.room(slots) > 0) this.#again = true;
   }
 
   /** Lanes of tasks that have room, and that of retired documents. */

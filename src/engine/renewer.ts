@@ -33,11 +33,15 @@ export class Renewer {
   /** Runs are held: looks after them until none is. */
   watch(): void {
     if (this.#cancel !== undefined || this.#closed) return;
-    const { clock, leaseMs } = this.#parts;
-    this.#cancel = clock.setTimer(() => {
-      this.#cancel = undefined;
-      void this.renew().then((held) => held ? this.watch() : undefined);
-    }, leaseMs / 3);
+    const { clock, leaseMs, unref } = this.#parts;
+    this.#cancel = clock.setTimer(
+      () => {
+        this.#cancel = undefined;
+        void this.renew().then((held) => held ? this.watch() : undefined);
+      },
+      leaseMs / 3,
+      { unref },
+    );
   }
 
   stop(): void {

@@ -6,7 +6,6 @@ export class Slots {
   readonly concurrency: number;
   #running = 0;
   #queued = 0;
-  #claimed = 0;
   #starting = false;
   #stopped = false;
   readonly #tasks = new Map<string, TaskSlots>();
@@ -24,11 +23,8 @@ export class Slots {
     return this.#queued;
   }
 
-  /** Runs pushed since this was last asked. */
-  takeClaimed(): number {
-    const claimed = this.#claimed;
-    this.#claimed = 0;
-    return claimed;
+  get running(): number {
+    return this.#running;
   }
 
   /** Whether the task is limited below the instance, so that a claim must count its runs. */
@@ -47,7 +43,6 @@ export class Slots {
     const slots = this.#tasks.get(execution.document.definition.task)!;
     slots.queue.push(execution);
     this.#queued++;
-    this.#claimed++;
     this.#turns.add(slots);
   }
 

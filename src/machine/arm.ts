@@ -10,11 +10,11 @@ export function isSpent(draft: Draft): boolean {
   return spec.kind !== "at" && spec.maxRuns !== undefined && draft.progress.firings >= spec.maxRuns;
 }
 
-/** Arms the first point of the cadence after an instant, or nothing where there is none. */
+/** Arms the first point of the cadence after an instant that is not yet accounted for, or nothing where there is none. */
 export function arm(draft: Draft, after: number): void {
   const cadence = draftCadence(draft);
   if (cadence === null || isSpent(draft)) return armed(draft, null);
-  let point = cadence.next(after);
+  let point = cadence.next(Math.max(after, draft.progress.cursor ?? after));
   for (let refused = 0; point !== null && refused < MAX_REFUSED; refused++) {
     const skip = refusal(draft, point);
     if (skip === undefined) break;

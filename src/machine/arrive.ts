@@ -26,22 +26,30 @@ export function arrive(draft: Draft, upTo: number): void {
 
 /** A deadline outside any cadence: overdue, it fires once, under every policy (C5). */
 function arriveOne(draft: Draft, point: number, at: number): void {
-  if (draft.progress.runs.length > 0) overlap(draft, [{ point, at }], 1);
-  else owe(draft, point, at, 0);
+  const running = draft.progress.runs.length;
+  // A one-shot waits for the run in progress: no later point would make up for a dropped one (T1).
+  const waits = draft.definition.spec.kind === "at" && running > 0 && overlapAnswer(draft, running) === "drop";
+  if (running === 0 || waits) owe(draft, point, at, 0);
+  else overlap(draft, [{ point, at }], 1);
 }
 
 function arriveAll(draft: Draft, cadence: Cadence, first: number, at: number, upTo: number): void {
   const span = Math.max(0, ...draft.env.policies.map((policy) => policy.span?.(question(draft)) ?? 0));
   const last = Math.max(first, cadence.previous(upTo - span) ?? first);
-  const stretch = { first, at, last, upTo };
   const { runs } = draft.progress;
+  draft.progress.cursor = last;
   if (runs.length > 0 && overlapAnswer(draft, runs.length) !== "start") overlapAll(draft, cadence, first, at, last);
-  else catchUp(draft, cadence, stretch);
+  else catchUp(draft, cadence, { first, at, last, upTo, span });
   arm(draft, last);
 }
 
 function overlapAll(draft: Draft, cadence: Cadence, first: number, at: number, last: number): void {
   const count = cadence.count(first - 1, last);
+  if (overlapAnswer(draft, draft.progress.runs.length) === "replace") {
+    // Each takes the place of the one before it, so only the newest is left to start (O4).
+    overlap(draft, [{ point: last, at: last === first ? at : last }], count);
+    return;
+  }
   const points = [{ point: first, at }];
   while (points.length < Math.min(count, MAX_WAITING)) {
     const point = cadence.next(points.at(-1)!.point)!;
@@ -56,9 +64,14 @@ interface Stretch {
   readonly at: number;
   readonly last: number;
   readonly upTo: number;
+  /** How far policies may have moved the deadlines of the other points to later. */
+  readonly span: number;
 }
 
-/** Points that passed with nothing running: within the grace they are ordinary, beyond it they are missed (C1). */
+/**
+ * Points that passed with nothing running: beyond the grace they are missed; those within it are ordinary, and where
+ * the grace is longer than the gap between them each has its run, one after another (C1).
+ */
 function catchUp(draft: Draft, cadence: Cadence, stretch: Stretch): void {
   const { first, at, last } = stretch;
   const ordinary = firstOrdinary(draft, cadence, stretch);
@@ -71,22 +84,27 @@ function catchUp(draft: Draft, cadence: Cadence, stretch: Stretch): void {
   if (dropped > 0) missed(draft, dropped, first, dropped === count ? newest : cadence.previous(newest - 1) ?? first);
   if (folds && ordinary === undefined) owe(draft, newest, newest === first ? at : newest, dropped);
   if (ordinary === undefined) return;
+  // Older points that are still owed go first.
+  if (draft.progress.backlog !== undefined && draft.progress.runs.length === 0) {
+    return lineUp(draft, cadence, ordinary, last);
+  }
   owe(draft, ordinary, ordinary === first ? at : ordinary, folds ? dropped : 0);
-  const following = cadence.next(ordinary);
-  if (following !== null && following <= last) overlapAll(draft, cadence, following, following, last);
+  lineUp(draft, cadence, cadence.next(ordinary), last);
 }
 
 /** The first point that is not more than the grace late. */
-function firstOrdinary(draft: Draft, cadence: Cadence, { first, at, last, upTo }: Stretch): number | undefined {
+function firstOrdinary(draft: Draft, cadence: Cadence, stretch: Stretch): number | undefined {
+  const { first, at, last, upTo, span } = stretch;
   const given = graceAnswer(draft);
   const grace = (point: number) =>
     given ?? Math.min(MAX_DEFAULT_GRACE_MS, ((cadence.next(point) ?? Infinity) - point) / 2);
   if (upTo - at <= grace(first)) return first;
+  const late = upTo - span;
   if (given !== undefined) {
-    const point = cadence.next(Math.max(first, upTo - given - 1));
+    const point = cadence.next(Math.max(first, late - given - 1));
     return point !== null && point <= last ? point : undefined;
   }
-  return last !== first && upTo - last <= grace(last) ? last : undefined;
+  return last !== first && late - last <= grace(last) ? last : undefined;
 }
 
 function graceAnswer(draft: Draft): number | undefined {
@@ -120,23 +138,31 @@ function catchUpEach(
   }
   if (owed > answer.limit) {
     owed = answer.limit;
-    from = newestPoints(cadence, newest, owed);
+    from = newestPoints(cadence, from, newest, owed);
   }
   if (owed < count) missed(draft, count - owed, first, owed === 0 ? newest : cadence.previous(from - 1) ?? first);
-  const begin = owed === 0 ? cadence.next(newest) : from;
-  if (begin === null || begin > last) return;
-  const stretches: readonly CatchupBacklog[] = [...draft.progress.backlog ?? [], { next: begin, last }];
+  lineUp(draft, cadence, owed === 0 ? cadence.next(newest) : from, last);
+}
+
+/** The oldest of the newest `count` points in `[oldest, newest]`, which holds at least so many. */
+function newestPoints(cadence: Cadence, oldest: number, newest: number, count: number): number {
+  let [low, high] = [oldest, newest];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (cadence.count(middle - 1, newest) >= count) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Lets every point in `[from, last]` have its run, one after another, behind what is lined up already. */
+function lineUp(draft: Draft, cadence: Cadence, from: number | null, last: number): void {
+  if (from === null || from > last) return;
+  const stretches: readonly CatchupBacklog[] = [...draft.progress.backlog ?? [], { next: from, last }];
   for (const lost of stretches.slice(0, -MAX_STRETCHES)) {
     missed(draft, cadence.count(lost.next - 1, lost.last), lost.next, lost.last);
   }
   setBacklog(draft, stretches.slice(-MAX_STRETCHES));
-}
-
-/** The oldest of the newest `count` points up to and with `newest`; past it when `count` is 0. */
-function newestPoints(cadence: Cadence, newest: number, count: number): number {
-  let from = newest;
-  for (let left = count - 1; left > 0; left--) from = cadence.previous(from - 1) ?? from;
-  return from;
 }
 
 /** A start that is owed now. */

@@ -1,7 +1,9 @@
 import { type Cadence, cronCadence, everyCadence } from "../calendar/mod.ts";
 import type { StoredSpec } from "../contract/mod.ts";
 
-const known = new WeakMap<StoredSpec, Cadence | null>();
+type RecurringSpec = Exclude<StoredSpec, { readonly kind: "at" }>;
+
+const known = new WeakMap<RecurringSpec, Cadence>();
 
 /**
  * The cadence of a spec within its bounds; `null` for a one-shot, which has none.
@@ -9,6 +11,7 @@ const known = new WeakMap<StoredSpec, Cadence | null>();
  * @param seed What `H` in a cron expression is spread by: the schedule's name.
  */
 export function cadenceOf(spec: StoredSpec, seed = ""): Cadence | null {
+  if (spec.kind === "at") return null;
   const found = known.get(spec);
   if (found !== undefined) return found;
   const made = make(spec, seed);
@@ -16,8 +19,7 @@ export function cadenceOf(spec: StoredSpec, seed = ""): Cadence | null {
   return made;
 }
 
-function make(spec: StoredSpec, seed: string): Cadence | null {
-  if (spec.kind === "at") return null;
+function make(spec: RecurringSpec, seed: string): Cadence {
   const whole = spec.kind === "every"
     ? everyCadence(spec.anchor, spec.every)
     : cronCadence(spec.cron, { timezone: spec.timezone, seed, ...(spec.dst === undefined ? {} : { dst: spec.dst }) });

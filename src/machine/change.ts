@@ -4,6 +4,7 @@ import {
   type ScheduleDocument,
   SchedulerError,
   type StoredSpec,
+  type WaitingCause,
 } from "../contract/mod.ts";
 import { arm, deadlineOf, isSpent } from "./arm.ts";
 import { arrive } from "./arrive.ts";
@@ -66,15 +67,19 @@ export function update(draft: Draft, definition: ScheduleDefinition): void {
   decided(draft, "updated");
   draft.effects.push({ type: "updated" });
   if (retimed) {
-    setBacklog(draft, []);
-    setWaiting(
-      draft,
-      draft.progress.waiting.filter(({ cause }) => cause === "retry" || cause === "rerun" || cause === "triggered"),
-    );
+    forget(draft, before.spec);
     armFirst(draft);
     if (draft.progress.next === null) throw noDeadline(draft.definition.spec);
   } else keepArmed(draft, before);
   retireIfOver(draft);
+}
+
+/** Drops what the old time still owes. A recurring schedule's deadline that has begun goes on; a one-shot has but one. */
+function forget(draft: Draft, { kind }: StoredSpec): void {
+  const stay: readonly WaitingCause[] = kind === "at" ? ["triggered"] : ["triggered", "retry", "rerun"];
+  delete draft.progress.cursor;
+  setBacklog(draft, []);
+  setWaiting(draft, draft.progress.waiting.filter(({ cause }) => stay.includes(cause)));
 }
 
 /** What a changed time is recognised by; bounds that only end it are none of it. */

@@ -12,7 +12,12 @@ export function due(draft: Draft, claim: Claim): void {
   const lapsed = draft.progress.runs.filter((run) => isLapsed(draft, claim, run));
   if (lapsed.length > 0) {
     // Until its lease ended a lost run counts as executing: what arrived by then is overlap's business (O5).
-    if (lapsed.length === draft.progress.runs.length) arrive(draft, Math.max(...lapsed.map((run) => run.leaseUntil)));
+    if (lapsed.length === draft.progress.runs.length) {
+      arrive(
+        draft,
+        Math.max(...lapsed.map((run) => run.leaseUntil - 1)),
+      );
+    }
     for (const run of lapsed) if (draft.progress.retired === undefined) lose(draft, run);
   }
   if (draft.progress.retired !== undefined) return;

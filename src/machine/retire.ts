@@ -1,4 +1,5 @@
 import type { Fault } from "../contract/mod.ts";
+import { isSpent } from "./arm.ts";
 import { armed, decided, type Draft, faulted, isOver, setBacklog, setWaiting } from "./draft.ts";
 
 /** The reason kept of a schedule that was stopped while runs of it were to be aborted; it counts as removed. */
@@ -20,7 +21,7 @@ export function retireIfOver(draft: Draft): void {
   const { spec } = draft.definition;
   if (draft.progress.retired !== undefined || !isOver(draft.progress)) return;
   if (spec.kind === "at") return retire(draft, "completed");
-  if (spec.endAt !== undefined || spec.maxRuns !== undefined) return retire(draft, "ended");
+  if (spec.endAt !== undefined || isSpent(draft)) return retire(draft, "ended");
   retireOutOfRange(draft);
 }
 

@@ -9,7 +9,8 @@ import type { Claim, Settlement } from "./types.ts";
 
 /** A run has ended on its own instance. The fence is known to hold. */
 export function settle(draft: Draft, run: LiveRun, settlement: Settlement, claim: Claim | undefined): void {
-  arrive(draft, Math.min(settlement.endedAt, draft.now));
+  // A point at the very instant of the end finds nothing executing any more.
+  arrive(draft, Math.min(settlement.endedAt - 1, draft.now));
   const replaced = run.abort === "replaced" && settlement.outcome !== "succeeded";
   const outcome = replaced ? "replaced" : settlement.outcome;
   ended(draft, run, { ...settlement, outcome });
@@ -29,7 +30,7 @@ function ended(draft: Draft, run: LiveRun, settlement: Settlement): void {
   progress.runs = progress.runs.filter((live) => live.fence !== run.fence);
   progress.lastDurationMs = durationMs;
   progress.settledCount++;
-  progress.durationSum += durationMs;
+  progress.durationSum = Math.round((progress.durationSum + durationMs) * 1_000) / 1_000;
   progress.sketch = addDuration(progress.sketch, durationMs);
   if (progress.lastRun === run.claimedAt) progress.lastRun = Math.max(run.claimedAt, startedAt);
   const entry = [run.fence, run.point, startedAt, endedAt, run.attempt, outcome, run.instance] as const;

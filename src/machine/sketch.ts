@@ -11,31 +11,77 @@
 /** Ratio of a bucket's bounds. */
 const GAMMA = 1.1;
 const LOG_GAMMA = Math.log(GAMMA);
-/** Bucket 0 holds everything up to 1 ms; the last one begins at about 300 days. */
-const LAST_BUCKET = 250;
+/** Bucket 0 holds runs that took no time; bucket 1 ends at what the engine measures at the least, a microsecond. */
+const LEAST_MS = 0.001;
+/** Begins at about a year. */
+const LAST_BUCKET = 328;
 /** Characters of the text, all of them ASCII; the document's other fields share the 1 KiB. */
 const MAX_TEXT = 1_000;
 
+/** Digits in base 32: one from the second row ends a number, those before it are from the first. */
+const LEADING = "ABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%*+";
+const LAST = "0123456789abcdefghijklmnopqrstuv";
+const BASE = LAST.length;
+
+/** Buckets with their counts, in order. */
 type Buckets = [bucket: number, count: number][];
 
 function bucketOf(durationMs: number): number {
-  return durationMs <= 1 ? 0 : Math.min(LAST_BUCKET, Math.ceil(Math.log(durationMs) / LOG_GAMMA - 1e-9));
+  if (durationMs < LEAST_MS) return 0;
+  return Math.min(LAST_BUCKET, 1 + Math.ceil(Math.log(durationMs / LEAST_MS) / LOG_GAMMA - 1e-9));
 }
 
-/** Text: `bucket:count`, both in base 36, separated by commas, in order of bucket. */
-function read(sketch: string | undefined): Buckets {
-  if (sketch === undefined || sketch === "") return [];
-  return sketch.split(",").map((pair) => {
-    const colon = pair.indexOf(":");
-    return [parseInt(pair.slice(0, colon), 36), parseInt(pair.slice(colon + 1), 36)];
-  });
+function middleOf(bucket: number): number {
+  return bucket === 0 ? 0 : LEAST_MS * 2 * GAMMA ** (bucket - 1) / (GAMMA + 1);
 }
+
+/**
+ * Text: stretches separated by commas, each the number of its first bucket in base 36, a colon, and the counts of its
+ * buckets one after another. With every bucket in use that leaves three digits for each: ten million runs.
+ */
+function read(sketch: string | undefined): Buckets {
+  const buckets: Buckets = [];
+  if (sketch === undefined || sketch === "") return buckets;
+  for (const stretch of sketch.split(",")) {
+    const colon = stretch.indexOf(":");
+    let bucket = parseInt(stretch.slice(0, colon), 36);
+    let count = 0;
+    for (let i = colon + 1; i < stretch.length; i++) {
+      const digit = LAST.indexOf(stretch[i]!);
+      count = count * BASE + (digit < 0 ? LEADING.indexOf(stretch[i]!) : digit);
+      if (digit < 0) continue;
+      if (count > 0) buckets.push([bucket, count]);
+      bucket++;
+      count = 0;
+    }
+  }
+  return buckets;
+}
+
+/** An empty bucket costs a digit, a new stretch up to four. */
+const LONGEST_GAP = 3;
 
 function write(buckets: Buckets): string {
-  const text = buckets.map(([bucket, count]) => `${bucket.toString(36)}:${count.toString(36)}`).join(",");
+  let text = "";
+  let following = -Infinity;
+  for (const [bucket, count] of buckets) {
+    const gap = bucket - following;
+    if (gap > LONGEST_GAP) text += `${text === "" ? "" : ","}${bucket.toString(36)}:`;
+    else text += LAST[0]!.repeat(gap);
+    text += digits(count);
+    following = bucket + 1;
+  }
   if (text.length <= MAX_TEXT) return text;
   const [lowest, second, ...rest] = buckets;
   return write([[second![0], second![1] + lowest![1]], ...rest]);
+}
+
+function digits(count: number): string {
+  let text = LAST[count % BASE]!;
+  for (let left = Math.floor(count / BASE); left > 0; left = Math.floor(left / BASE)) {
+    text = LEADING[left % BASE]! + text;
+  }
+  return text;
 }
 
 /** The sketch with one more duration. */
@@ -57,7 +103,7 @@ export function p99(sketch: string | undefined): number | undefined {
   let rank = Math.ceil(total * 0.99);
   for (const [bucket, count] of buckets) {
     rank -= count;
-    if (rank <= 0) return bucket === 0 ? 1 : (2 * GAMMA ** bucket) / (GAMMA + 1);
+    if (rank <= 0) return middleOf(bucket);
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { type LiveRun, MAX_CONCURRENT_RUNS, type WaitingRun } from "../contract/mod.ts";
+import { type CatchupBacklog, type LiveRun, MAX_CONCURRENT_RUNS, type WaitingRun } from "../contract/mod.ts";
 import { isSpent } from "./arm.ts";
 import { armed, decided, type Draft, draftCadence, setBacklog, setWaiting } from "./draft.ts";
 import { overlapAnswer } from "./overlap.ts";
@@ -6,6 +6,9 @@ import type { Claim } from "./types.ts";
 
 /** Later than this, a start is told as late to whoever asks why. */
 const LATE_MS = 1_000;
+
+/** A start that is owed; `lined` as in {@linkcode LiveRun}. */
+type Owed = WaitingRun & Pick<LiveRun, "lined">;
 
 /** Starts what is owed and may start now. */
 export function startReady(draft: Draft, claim: Claim): void {
@@ -24,13 +27,13 @@ export function mayStart(draft: Draft): boolean {
 
 /** When the earliest start that is owed may begin; `undefined` when none is. */
 export function owedAt(draft: Draft): number | undefined {
-  const { waiting, backlog, runs, pausedAt } = draft.progress;
+  const { waiting, pausedAt } = draft.progress;
   const times = waiting.filter((entry) => pausedAt === undefined || entry.cause === "triggered").map(({ at }) => at);
-  if (backlog !== undefined && pausedAt === undefined && runs.length === 0) times.push(draft.now);
+  if (nextBacklog(draft) !== undefined) times.push(draft.now);
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-function takeOwed(draft: Draft): WaitingRun | undefined {
+function takeOwed(draft: Draft): Owed | undefined {
   const { waiting, pausedAt } = draft.progress;
   const found = waiting.find(({ at, cause }) => at <= draft.now && (pausedAt === undefined || cause === "triggered"));
   if (found === undefined) return takeBacklog(draft);
@@ -38,17 +41,23 @@ function takeOwed(draft: Draft): WaitingRun | undefined {
   return found;
 }
 
-/** The oldest point that catchup `all` owes; one after another, so only when nothing is executing. */
-function takeBacklog(draft: Draft): WaitingRun | undefined {
+/** What is lined up and may go on: one after another, so not while one of them is executing. */
+function nextBacklog(draft: Draft): readonly CatchupBacklog[] | undefined {
   const { backlog, pausedAt, runs } = draft.progress;
-  if (backlog === undefined || pausedAt !== undefined || runs.length > 0) return undefined;
-  const [{ next: point, last }, ...rest] = backlog as readonly [{ next: number; last: number }];
-  const following = draftCadence(draft)?.next(point) ?? null;
-  setBacklog(draft, following === null || following > last ? rest : [{ next: following, last }, ...rest]);
-  return { point, at: point, attempt: 1, missed: 0, cause: "catchup" };
+  return pausedAt !== undefined || runs.some(({ lined }) => lined === true) ? undefined : backlog;
 }
 
-function start(draft: Draft, claim: Claim, { point, at, attempt, missed, cause, losses }: WaitingRun): void {
+/** Takes the oldest point that is lined up. */
+function takeBacklog(draft: Draft): Owed | undefined {
+  const backlog = nextBacklog(draft);
+  if (backlog === undefined) return undefined;
+  const [{ next: point, last }, ...rest] = backlog as readonly [CatchupBacklog];
+  const following = draftCadence(draft)?.next(point) ?? null;
+  setBacklog(draft, following === null || following > last ? rest : [{ next: following, last }, ...rest]);
+  return { point, at: point, attempt: 1, missed: 0, cause: "catchup", lined: true };
+}
+
+function start(draft: Draft, claim: Claim, { point, at, attempt, missed, cause, losses, lined }: Owed): void {
   const { progress, now } = draft;
   const run: LiveRun = {
     fence: ++progress.fence,
@@ -60,6 +69,7 @@ function start(draft: Draft, claim: Claim, { point, at, attempt, missed, cause, 
     claimedAt: now,
     ...(progress.lastRun === undefined ? {} : { previousStart: progress.lastRun }),
     ...(losses === undefined ? {} : { losses }),
+    ...(lined === undefined ? {} : { lined }),
   };
   progress.runs = [...progress.runs, run];
   progress.runCount++;
@@ -67,7 +77,7 @@ function start(draft: Draft, claim: Claim, { point, at, attempt, missed, cause, 
   const lateMs = Math.max(0, now - at);
   decided(draft, cause === "triggered" || cause === "retry" ? cause : lateMs > LATE_MS ? "late" : "ran", point);
   draft.effects.push({ type: "start", run, lateMs });
-  if (cause !== "queued" && cause !== "catchup" && cause !== "replacing") return;
+  if (cause === "retry" || cause === "rerun" || cause === "triggered") return;
   progress.firings++;
   if (isSpent(draft)) spend(draft);
 }
