@@ -37,8 +37,10 @@ export interface Plugin<Options extends object = object> {
   readonly wrapRun?: RunMiddleware;
 }
 
-// deno-lint-ignore no-explicit-any
-export type AnyPlugin = Plugin<any>;
+/** A plugin, whatever options it adds. */
+export interface AnyPlugin extends Omit<Plugin, "options"> {
+  readonly options?: object;
+}
 
 /** The options that a list of plugins adds. */
 export type PluginOptions<Plugins extends readonly AnyPlugin[]> = Plugins extends readonly [
