@@ -1,3 +1,4 @@
+import { checkTimezone } from "../calendar/mod.ts";
 import { isCoreOption } from "../client/mod.ts";
 import {
   type AnyPlugin,
@@ -257,8 +258,9 @@ function checkDefaults(
   }
   for (const [key, value] of Object.entries(defaults)) {
     const parser = parsers.get(key);
-    if (key === "timezone" || value === undefined) continue;
-    if (parser === undefined) problems.found.push(`defaults.${key}: no plugin owns that option`);
+    if (value === undefined) continue;
+    if (key === "timezone") problems.read("", () => checkTimezone(value as string, "defaults.timezone"));
+    else if (parser === undefined) problems.found.push(`defaults.${key}: no plugin owns that option`);
     else problems.read(undefined, () => parser.parse(value, { where: `defaults.${key}`, kind: "every", tickMs }));
   }
   return defaults;
