@@ -9,6 +9,8 @@ export interface ParsedCron {
   readonly hours: readonly number[];
   /** Which days match. */
   readonly days: DayTable;
+  /** A day that matches one of the two fields of days is enough (K2). */
+  readonly matchesEitherDay: boolean;
   /** Neither the minute nor the hour field contains `*`: the job is for a time of day, not a rhythm (K4). */
   readonly isFixedTime: boolean;
 }
@@ -38,13 +40,9 @@ export function parseCron(expression: string, seed: string, where: string): Pars
   const texts = splitFields(expression, where);
   const fields = texts.map((text, i) => readField(FIELD_RULES[i]!, text, seed, place));
   const [seconds, minutes, hours, daysOfMonth, months, daysOfWeek] = fields as readonly Items[] as SixFields;
-  const days = new DayTable({
-    daysOfMonth,
-    months: plainValues(months),
-    daysOfWeek,
-    // crontab(5): a day has to match both fields as soon as one of them contains a star.
-    either: !hasStar(texts[3]!) && !hasStar(texts[5]!),
-  });
+  // crontab(5): a day has to match both fields as soon as one of them contains a star.
+  const matchesEitherDay = !hasStar(texts[3]!) && !hasStar(texts[5]!);
+  const days = new DayTable({ daysOfMonth, months: plainValues(months), daysOfWeek, either: matchesEitherDay });
   if (days.isEmpty) {
     const [, , , date, month, weekday] = texts.map(show);
     const problem = `${date} in month ${month} on weekday ${weekday} never comes`;
@@ -55,6 +53,7 @@ export function parseCron(expression: string, seed: string, where: string): Pars
     minutes: plainValues(minutes),
     hours: plainValues(hours),
     days,
+    matchesEitherDay,
     isFixedTime: !hasStar(texts[1]!) && !hasStar(texts[2]!),
   };
 }

@@ -6,4 +6,5 @@
 
 export { type Cadence, everyCadence, nextPoints } from "./cadence.ts";
 export { cronCadence, type CronOptions, type DstPolicy } from "./cron_cadence.ts";
+export { type CronDescriber, describeCron } from "./describe.ts";
 export { checkTimezone } from "./timezone.ts";

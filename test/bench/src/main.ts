@@ -1,0 +1,15 @@
+/**
+ * Runs one benchmark by name: `npm run bench -- calendar`.
+ */
+const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
+  calendar: () => import("./calendar.ts"),
+};
+
+const name = process.argv[2] ?? "";
+const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
+if (bench === undefined) {
+  console.error(`Which benchmark? One of: ${Object.keys(BENCHES).join(", ")}`);
+  process.exitCode = 2;
+} else {
+  await bench();
+}
