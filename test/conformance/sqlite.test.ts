@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import Database from "better-sqlite3";
 import { sqlite, type SqliteDatabaseLike } from "../../plugins/storage/sqlite/mod.ts";
@@ -16,7 +18,7 @@ function damaging(open: () => SqliteDatabaseLike, close: boolean): Required<Pick
 }
 
 function inDirectory(make: (file: string) => StoreForCase): StoreForCase {
-  const directory = mkdtempSync(`${import.meta.dirname}/../../.data-`);
+  const directory = mkdtempSync(join(tmpdir(), "ostinato-"));
   const store = make(`${directory}/schedules.db`);
   return {
     ...store,

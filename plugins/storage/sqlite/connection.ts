@@ -84,6 +84,18 @@ export class Connection {
     }
   }
 
+  /** Whether this connection could write now; it does not. */
+  canLock(): boolean {
+    try {
+      this.#begin();
+    } catch (error) {
+      if (isBusy(error)) return false;
+      throw error;
+    }
+    this.#control("rollback");
+    return true;
+  }
+
   #begin(): void {
     if (!this.#options.shared) return this.#control("begin immediate");
     const timeout = readValue(this.database, "pragma busy_timeout");

@@ -12,6 +12,7 @@ import {
 } from "../../../src/contract/mod.ts";
 import { decodeRow, inspectRow } from "../sql/codec.ts";
 import { columnText } from "../sql/tables.ts";
+import type { Connection } from "./connection.ts";
 import { conflictOf, isBusy, isUniqueConflict, messageOf, storageError } from "./errors.ts";
 import { bind, type Statement, type Statements } from "./statements.ts";
 import { planWrite } from "./writes.ts";
@@ -20,6 +21,12 @@ import { planWrite } from "./writes.ts";
 export interface TransactionLike {
   readonly isTransaction: boolean;
   withoutPlugins(): { executeQuery(query: CompiledQuery): Promise<{ readonly rows: readonly unknown[] }> };
+}
+
+/** What the transaction must be on. */
+export interface EnlistingStore {
+  readonly storeId: string;
+  readonly connection: Connection;
 }
 
 /** Calls within one transaction go one after another: their savepoints must not interleave. */
@@ -44,13 +51,13 @@ export function readTransaction(given: unknown): TransactionLike {
 export class EnlistedTransaction implements Enlisted {
   readonly #transaction: TransactionLike;
   readonly #statements: Statements;
-  readonly #storeId: string;
+  readonly #store: EnlistingStore;
   #checked = false;
 
-  constructor(transaction: TransactionLike, statements: Statements, storeId: string) {
+  constructor(transaction: TransactionLike, statements: Statements, store: EnlistingStore) {
     this.#transaction = transaction;
     this.#statements = statements;
-    this.#storeId = storeId;
+    this.#store = store;
   }
 
   apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
@@ -86,7 +93,11 @@ export class EnlistedTransaction implements Enlisted {
       if (isBusy(error)) throw error;
       throw foreign(`${messageOf(error)}`, error);
     });
-    if (row?.value !== this.#storeId) throw foreign("it holds another store's tables");
+    const { storeId, connection } = this.#store;
+    if (row?.value !== storeId) throw foreign("it holds another store's tables");
+    // The transaction holds the write lock, unless the two libraries are two copies of SQLite: file locks belong to the
+    // process, so they do not see each other's, and would write over each other.
+    if (connection.canLock()) throw twoCopies();
     this.#checked = true;
   }
 
@@ -147,4 +158,12 @@ function foreign(why: string, cause?: unknown): SchedulerError {
   return new SchedulerError("config_invalid", `within: the transaction is not on this scheduler's database: ${why}`, {
     cause,
   });
+}
+
+function twoCopies(): SchedulerError {
+  return new SchedulerError(
+    "config_invalid",
+    "within: the transaction's SQLite library is not the scheduler's, and two copies of SQLite in one process corrupt " +
+      "a file that both write; pass a database of the application's own library as sqlite({ database })",
+  );
 }

@@ -160,7 +160,7 @@ export class SqliteStorage implements Storage {
   }
 
   enlist(transaction: unknown): Enlisted {
-    return new EnlistedTransaction(readTransaction(transaction), this.#statements, this.#use().storeId);
+    return new EnlistedTransaction(readTransaction(transaction), this.#statements, this.#use());
   }
 
   #earliest(connection: Connection, lanes: readonly string[]): number | null {
