@@ -5,31 +5,39 @@
 import { readFileSync } from "node:fs";
 import { CronExpressionParser } from "cron-parser";
 import { Cron } from "croner";
-import { cronCadence, everyCadence, nextPoints } from "../../../src/calendar/mod.ts";
+import {
+  cronCadence,
+  everyCadence,
+  nextPoints,
+} from "../../../src/calendar/mod.ts";
 
 const SECONDS = Number(process.env.SECONDS ?? 0.3);
 const START = Date.UTC(2026, 0, 1);
 const YEAR = 365.2425 * 86_400_000;
 
-const EXPRESSIONS: readonly (readonly [expression: string, timezone: string])[] = [
-  ["* * * * *", "UTC"],
-  ["*/5 * * * *", "UTC"],
-  ["0 * * * *", "America/New_York"],
-  ["0 2 * * *", "Europe/Berlin"],
-  ["0 9 * * 1-5", "America/New_York"],
-  ["*/15 8-18 * * mon-fri", "Asia/Tokyo"],
-  ["0 0 1 * *", "UTC"],
-  ["0 0 31 * *", "UTC"],
-  ["30 2 29 2 *", "UTC"],
-  ["0 0 29 2 */7", "America/New_York"],
-  ["*/10 * * * * *", "Europe/Berlin"],
-  ["15 30 6 1,15 * *", "Australia/Lord_Howe"],
-];
+const EXPRESSIONS:
+  readonly (readonly [expression: string, timezone: string])[] = [
+    ["* * * * *", "UTC"],
+    ["*/5 * * * *", "UTC"],
+    ["0 * * * *", "America/New_York"],
+    ["0 2 * * *", "Europe/Berlin"],
+    ["0 9 * * 1-5", "America/New_York"],
+    ["*/15 8-18 * * mon-fri", "Asia/Tokyo"],
+    ["0 0 1 * *", "UTC"],
+    ["0 0 31 * *", "UTC"],
+    ["30 2 29 2 *", "UTC"],
+    ["0 0 29 2 */7", "America/New_York"],
+    ["*/10 * * * * *", "Europe/Berlin"],
+    ["15 30 6 1,15 * *", "Australia/Lord_Howe"],
+  ];
 
 interface Contender {
   readonly name: string;
   /** Makes the function that answers the next date. */
-  prepare(expression: string, timezone: string): (after: number) => number | undefined;
+  prepare(
+    expression: string,
+    timezone: string,
+  ): (after: number) => number | undefined;
 }
 
 const ours: Contender = {
@@ -42,14 +50,21 @@ const ours: Contender = {
 const croner: Contender = {
   name: "croner",
   prepare(expression, timezone) {
-    const cron = new Cron(expression, { timezone, paused: true, domAndDow: expression.includes("29 2 */7") });
+    const cron = new Cron(expression, {
+      timezone,
+      paused: true,
+      domAndDow: expression.includes("29 2 */7"),
+    });
     return (after) => cron.nextRun(new Date(after))?.getTime();
   },
 };
 const cronParser: Contender = {
   name: "cron-parser",
   prepare(expression, timezone) {
-    const parsed = CronExpressionParser.parse(expression, { tz: timezone, currentDate: START });
+    const parsed = CronExpressionParser.parse(expression, {
+      tz: timezone,
+      currentDate: START,
+    });
     return (after) => {
       parsed.reset(new Date(after));
       return parsed.next().getTime();
@@ -60,7 +75,10 @@ const cronParser: Contender = {
 const cronParserIterating: Contender = {
   name: "cron-parser",
   prepare(expression, timezone) {
-    const parsed = CronExpressionParser.parse(expression, { tz: timezone, currentDate: START });
+    const parsed = CronExpressionParser.parse(expression, {
+      tz: timezone,
+      currentDate: START,
+    });
     let position = NaN;
     return (after) => {
       if (after !== position) parsed.reset(new Date(after));
@@ -84,7 +102,11 @@ function rate(call: () => void): number {
 }
 
 /** Each date from the one before. */
-function stepRate(contender: Contender, expression: string, timezone: string): number {
+function stepRate(
+  contender: Contender,
+  expression: string,
+  timezone: string,
+): number {
   const next = contender.prepare(expression, timezone);
   let at = START;
   return rate(() => {
@@ -94,7 +116,11 @@ function stepRate(contender: Contender, expression: string, timezone: string): n
 }
 
 /** The date after a random instant of five years. */
-function jumpRate(contender: Contender, expression: string, timezone: string): number {
+function jumpRate(
+  contender: Contender,
+  expression: string,
+  timezone: string,
+): number {
   const next = contender.prepare(expression, timezone);
   return rate(() => next(START + Math.floor(Math.random() * 5 * YEAR)));
 }
@@ -104,7 +130,9 @@ function distinctExpressions(): string[] {
   const list: string[] = [];
   for (let minute = 0; minute < 60; minute++) {
     for (let hour = 0; hour < 24; hour++) {
-      for (const days of ["* * *", "* * 1-5", "1,15 * *", "* 1-6 sun"]) list.push(`${minute} ${hour} ${days}`);
+      for (const days of ["* * *", "* * 1-5", "1,15 * *", "* 1-6 sun"]) {
+        list.push(`${minute} ${hour} ${days}`);
+      }
     }
   }
   return list;
@@ -113,17 +141,25 @@ function distinctExpressions(): string[] {
 function parseRate(contender: Contender): number {
   const list = distinctExpressions();
   let i = 0;
-  return rate(() => contender.prepare(list[i++ % list.length]!, "Europe/Berlin"));
+  return rate(() =>
+    contender.prepare(list[i++ % list.length]!, "Europe/Berlin")
+  );
 }
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 
-function speeds(title: string, rateOf: (c: Contender, e: string, tz: string) => number, parser: Contender): void {
+function speeds(
+  title: string,
+  rateOf: (c: Contender, e: string, tz: string) => number,
+  parser: Contender,
+): void {
   const ratios: number[] = [];
   const rows = EXPRESSIONS.map(([expression, timezone]) => {
-    const [a, b, c] = [ours, croner, parser].map((contender) => rateOf(contender, expression, timezone)) as [
+    const [a, b, c] = [ours, croner, parser].map((contender) =>
+      rateOf(contender, expression, timezone)
+    ) as [
       number,
       number,
       number,
@@ -141,28 +177,40 @@ function speeds(title: string, rateOf: (c: Contender, e: string, tz: string) => 
   console.log(`\n${title}, calls per second`);
   console.table(rows);
   console.log(
-    `median: ${median(ratios).toFixed(1)} times the faster of the two; worst: ${Math.min(...ratios).toFixed(1)}`,
+    `median: ${median(ratios).toFixed(1)} times the faster of the two; worst: ${
+      Math.min(...ratios).toFixed(1)
+    }`,
   );
 }
 
 /** The longest of many first calls: all zones, cold, from random instants. */
 function longestCall(): void {
   const zones = Intl.supportedValuesOf("timeZone");
-  const hard = ["0 2 * * *", "*/5 * * * *", "0 0 29 2 */7", "30 2 29 2 *", "0 0 ? 2 5#5", "59 59 23 31 12 *"];
+  const hard = [
+    "0 2 * * *",
+    "*/5 * * * *",
+    "0 0 29 2 */7",
+    "30 2 29 2 *",
+    "0 0 ? 2 5#5",
+    "59 59 23 31 12 *",
+  ];
   const times: number[] = [];
   for (const timezone of zones) {
     for (const expression of hard) {
       const start = performance.now();
-      cronCadence(expression, { timezone }).next(Math.floor(Math.random() * 130 * YEAR));
+      cronCadence(expression, { timezone }).next(
+        Math.floor(Math.random() * 130 * YEAR),
+      );
       times.push(performance.now() - start);
     }
   }
   times.sort((a, b) => a - b);
-  const at = (share: number) => times[Math.floor(share * (times.length - 1))]!.toFixed(2);
+  const at = (share: number) =>
+    times[Math.floor(share * (times.length - 1))]!.toFixed(2);
   console.log(
-    `\n${times.length} first calls, parsing and a zone not seen before included: median ${at(0.5)} ms, p99 ${
-      at(0.99)
-    } ms, longest ${at(1)} ms`,
+    `\n${times.length} first calls, parsing and a zone not seen before included: median ${
+      at(0.5)
+    } ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`,
   );
 }
 
@@ -174,7 +222,11 @@ function counting(): void {
   for (const [name, cadence] of Object.entries(every)) {
     const start = performance.now();
     const points = cadence.count(START - 10 * YEAR, START);
-    console.log(`counting ${points} points of ten years, ${name}: ${(performance.now() - start).toFixed(2)} ms`);
+    console.log(
+      `counting ${points} points of ten years, ${name}: ${
+        (performance.now() - start).toFixed(2)
+      } ms`,
+    );
   }
 }
 
@@ -186,27 +238,42 @@ function memory(): void {
   };
   cronCadence("0 2 * * *", { timezone: "Europe/Paris" }).next(START);
   const [before, zones] = [settle(), Intl.supportedValuesOf("timeZone")];
-  for (const timezone of zones) nextPoints(cronCadence("0 2 * * *", { timezone }), 400, START);
+  for (const timezone of zones) {
+    nextPoints(cronCadence("0 2 * * *", { timezone }), 400, START);
+  }
   const after = settle();
-  const mib = (key: "heapUsed" | "rss") => ((after[key] - before[key]) / 2 ** 20).toFixed(1);
-  console.log(`${zones.length} zones, 400 days each: heap +${mib("heapUsed")} MiB, resident +${mib("rss")} MiB`);
+  const mib = (key: "heapUsed" | "rss") =>
+    ((after[key] - before[key]) / 2 ** 20).toFixed(1);
+  console.log(
+    `${zones.length} zones, 400 days each: heap +${
+      mib("heapUsed")
+    } MiB, resident +${mib("rss")} MiB`,
+  );
 }
 
 function correctness(): void {
-  const cases: { expr: string; tz: string; from: string; next: string[] }[] = JSON.parse(
-    readFileSync(new URL("../../unit/calendar/cases.json", import.meta.url), "utf8"),
-  );
+  const cases: { expr: string; tz: string; from: string; next: string[] }[] =
+    JSON.parse(
+      readFileSync(
+        new URL("../../unit/calendar/cases.json", import.meta.url),
+        "utf8",
+      ),
+    );
   for (const contender of [ours, croner, cronParser]) {
     const right = cases.filter(({ expr, tz, from, next }) => {
       try {
         const find = contender.prepare(expr, tz);
         let at: number | undefined = Date.parse(from);
-        return next.every((expected) => (at = find(at!)) === Date.parse(expected));
+        return next.every((expected) =>
+          (at = find(at!)) === Date.parse(expected)
+        );
       } catch {
         return false;
       }
     });
-    console.log(`${contender.name}: ${right.length} of ${cases.length} cases right`);
+    console.log(
+      `${contender.name}: ${right.length} of ${cases.length} cases right`,
+    );
   }
 }
 
@@ -218,5 +285,9 @@ speeds("next from the one before", stepRate, cronParserIterating);
 speeds("next from a random instant", jumpRate, cronParser);
 console.log("\nparsing expressions no two of which are equal, per second");
 console.table(
-  Object.fromEntries([ours, croner, cronParser].map((contender) => [contender.name, parseRate(contender)])),
+  Object.fromEntries(
+    [ours, croner, cronParser].map((
+      contender,
+    ) => [contender.name, parseRate(contender)]),
+  ),
 );

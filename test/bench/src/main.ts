@@ -3,6 +3,11 @@
  */
 const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
   calendar: () => import("./calendar.ts"),
+  creating: () => import("./creating.ts"),
+  firing: () => import("./firing.ts"),
+  idle: () => import("./idle.ts"),
+  recurring: () => import("./recurring.ts"),
+  scale: () => import("./scale.ts"),
 };
 
 const name = process.argv[2] ?? "";

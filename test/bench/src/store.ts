@@ -6,7 +6,11 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { sqlite } from "../../../plugins/storage/sqlite/mod.ts";
 import { encodeRow } from "../../../plugins/storage/sql/codec.ts";
-import type { ScheduleDocument, Storage, StorageContext } from "../../../src/contract/mod.ts";
+import type {
+  ScheduleDocument,
+  Storage,
+  StorageContext,
+} from "../../../src/contract/mod.ts";
 import { systemClock } from "../../../src/system.ts";
 
 const SCHEDULES = 10_000;
@@ -39,7 +43,10 @@ async function creating(directory: string): Promise<void> {
   const storeMs = await timed(() =>
     Promise.all(
       documents(SCHEDULES, NOW).map((document) =>
-        storage.apply([[{ select: null, decide: () => ({ document, value: document.id }) }]], NOW)
+        storage.apply([[{
+          select: null,
+          decide: () => ({ document, value: document.id }),
+        }]], NOW)
       ),
     )
   );
@@ -76,15 +83,26 @@ async function finding(directory: string): Promise<void> {
 }
 
 /** The best of five, since what else the machine does only ever adds. */
-async function findingAmong(file: string, stored: number): Promise<Record<string, number>> {
+async function findingAmong(
+  file: string,
+  stored: number,
+): Promise<Record<string, number>> {
   const storage = await opened(file);
-  for (let n = 0; n < stored; n += 5_000) await create(storage, documents(Math.min(5_000, stored - n), LATER + n, n));
+  for (let n = 0; n < stored; n += 5_000) {
+    await create(storage, documents(Math.min(5_000, stored - n), LATER + n, n));
+  }
   const rssMb = process.memoryUsage().rss / 2 ** 20;
   let [drainMs, wakeMs] = [Infinity, Infinity];
   for (let round = 0; round < 5; round++) {
-    await create(storage, documents(5_000, NOW - 1, 10_000_000 + 5_000 * round));
+    await create(
+      storage,
+      documents(5_000, NOW - 1, 10_000_000 + 5_000 * round),
+    );
     drainMs = Math.min(drainMs, await timed(() => drain(storage)));
-    wakeMs = Math.min(wakeMs, await timed(() => storage.nextWake(["work", ""])));
+    wakeMs = Math.min(
+      wakeMs,
+      await timed(() => storage.nextWake(["work", ""])),
+    );
   }
   await storage.close();
   return { stored, drainMs, wakeMs, rssMb };
@@ -93,12 +111,21 @@ async function findingAmong(file: string, stored: number): Promise<Record<string
 /** As the engine does: claims a batch and settles it, one commit each. A settled one-shot is removed. */
 async function drain(storage: Storage): Promise<void> {
   for (;;) {
-    const { values } = await storage.advance({ lanes: ["work", ""], limit: BATCH, now: NOW }, (document) => ({
+    const { values } = await storage.advance({
+      lanes: ["work", ""],
+      limit: BATCH,
+      now: NOW,
+    }, (document) => ({
       document: claimed(document),
       value: document.id,
     }));
     if (values.length === 0) return;
-    await storage.apply(values.map((id) => [{ select: { id }, decide: () => ({ document: null, value: 0 }) }]), NOW);
+    await storage.apply(
+      values.map((
+        id,
+      ) => [{ select: { id }, decide: () => ({ document: null, value: 0 }) }]),
+      NOW,
+    );
   }
 }
 
@@ -125,7 +152,11 @@ function claimed(document: ScheduleDocument): ScheduleDocument {
   return { ...document, progress };
 }
 
-function documents(count: number, wakeAt: number, from = 0): ScheduleDocument[] {
+function documents(
+  count: number,
+  wakeAt: number,
+  from = 0,
+): ScheduleDocument[] {
   return Array.from({ length: count }, (_, i) => ({
     id: `01JBENCH${String(from + i).padStart(18, "0")}`,
     definition: {
@@ -166,8 +197,16 @@ async function opened(file: string): Promise<Storage> {
   return storage;
 }
 
-async function create(storage: Storage, documents: ScheduleDocument[]): Promise<void> {
-  await storage.apply(documents.map((document) => [{ select: null, decide: () => ({ document, value: 0 }) }]), NOW);
+async function create(
+  storage: Storage,
+  documents: ScheduleDocument[],
+): Promise<void> {
+  await storage.apply(
+    documents.map((
+      document,
+    ) => [{ select: null, decide: () => ({ document, value: 0 }) }]),
+    NOW,
+  );
 }
 
 /** The store's own tables, used with the least code that does the same. */
@@ -177,13 +216,19 @@ async function bareTable(file: string) {
   database.exec("pragma synchronous = full");
   const columns = Object.keys(encodeRow(documents(1, NOW)[0]!));
   const insert = database.prepare(
-    `insert into ostinato_schedules (${columns.join()}) values (${columns.map(() => "?").join()})`,
+    `insert into ostinato_schedules (${columns.join()}) values (${
+      columns.map(() => "?").join()
+    })`,
   );
   const due = database.prepare(
     "select id, definition, progress from ostinato_schedules where lane = 'work' and wake_at <= ? order by wake_at limit ?",
   );
-  const update = database.prepare("update ostinato_schedules set wake_at = ?, progress = ? where id = ?");
-  const remove = database.prepare("delete from ostinato_schedules where id = ?");
+  const update = database.prepare(
+    "update ostinato_schedules set wake_at = ?, progress = ? where id = ?",
+  );
+  const remove = database.prepare(
+    "delete from ostinato_schedules where id = ?",
+  );
   const commit = (work: () => void) => {
     database.exec("begin immediate");
     work();
@@ -193,13 +238,23 @@ async function bareTable(file: string) {
     insert(documents: ScheduleDocument[]) {
       for (let n = 0; n < documents.length; n += BATCH) {
         const rows = documents.slice(n, n + BATCH).map(encodeRow);
-        commit(() => rows.forEach((row) => insert.run(...Object.values(row) as (string | number | null)[])));
+        commit(() =>
+          rows.forEach((row) =>
+            insert.run(...Object.values(row) as (string | number | null)[])
+          )
+        );
       }
     },
     drain() {
-      for (let ids: string[] | undefined; ids === undefined || ids.length > 0;) {
+      for (
+        let ids: string[] | undefined;
+        ids === undefined || ids.length > 0;
+      ) {
         commit(() => {
-          const rows = due.all(NOW, BATCH) as { id: string; progress: string }[];
+          const rows = due.all(NOW, BATCH) as {
+            id: string;
+            progress: string;
+          }[];
           for (const { id, progress } of rows) update.run(LATER, progress, id);
           ids = rows.map((row) => row.id);
         });
