@@ -40,8 +40,8 @@ export interface ClientHost {
   newId(): string;
   /** Refuses calls once the scheduler is closed, for those that answer at once. Errors: `closed`. */
   assertOpen(draining?: boolean): void;
-  /** Opens the store if this is the first call; errors: `closed`. Runs that drain after `close` may still pass `draining`. */
-  ready(draining?: boolean): Promise<void>;
+  /** Opens the store if this is the first call, and is nothing to wait for afterwards; errors: `closed`. Runs that drain after `close` may still pass `draining`. */
+  ready(draining?: boolean): Promise<void> | undefined;
   /** The time that decides what is due, as well as the caller can know it. */
   now(): number;
   /** Applies groups; once committed, tells observers, wakes the engine, aborts runs as the effects say. */

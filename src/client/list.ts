@@ -48,13 +48,23 @@ const PLACES: readonly Place[] = ["stored", "local"];
 
 /** One page of the stores, merged in order of id: ids are ULIDs, so one order holds across stores and time. */
 export async function findPage(host: ClientHost, query: DocumentQuery, places = PLACES): Promise<DocumentPage> {
-  // One more than asked for tells whether this page is the last.
-  const wider = { ...query, limit: query.limit + 1 };
-  const parts = await Promise.all(places.map((place) => host.find(place, wider)));
-  const found = parts.flat().sort((a, b) => a.id < b.id ? -1 : 1);
-  if (found.length <= query.limit) return { documents: found };
+  // One more than asked for tells whether another page follows; only the largest page has no room for it.
+  const found = await findIn(host, places, { ...query, limit: Math.min(query.limit + 1, MAX_PAGE) });
   const documents = found.slice(0, query.limit);
-  return { documents, cursor: documents.at(-1)!.id };
+  const last = documents.at(-1);
+  if (last === undefined || documents.length < query.limit) return { documents };
+  const isMore = found.length > query.limit ||
+    (query.limit === MAX_PAGE && (await findIn(host, places, { ...query, limit: 1, after: last.id })).length > 0);
+  return isMore ? { documents, cursor: last.id } : { documents };
+}
+
+async function findIn(
+  host: ClientHost,
+  places: readonly Place[],
+  query: DocumentQuery,
+): Promise<readonly ScheduleDocument[]> {
+  const parts = await Promise.all(places.map((place) => host.find(place, query)));
+  return parts.flat().sort((a, b) => a.id < b.id ? -1 : 1);
 }
 
 /** Every document that a query finds, page by page; stable while others come and go. */

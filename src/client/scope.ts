@@ -45,9 +45,8 @@ export class DirectScope implements Scope {
     this.#host = host;
   }
 
-  async call<T>(work: () => T | Promise<T>): Promise<T> {
-    await this.#host.ready();
-    return work();
+  call<T>(work: () => T | Promise<T>): Promise<T> {
+    return whenReady(this.#host, work);
   }
 
   async one({ place, operation }: PlacedOperation): Promise<Done> {
@@ -78,9 +77,8 @@ export class EnlistedScope implements Scope {
     this.#transaction = transaction;
   }
 
-  async call<T>(work: () => T | Promise<T>): Promise<T> {
-    await this.#host.ready();
-    return work();
+  call<T>(work: () => T | Promise<T>): Promise<T> {
+    return whenReady(this.#host, work);
   }
 
   async one(placed: PlacedOperation): Promise<Done> {
@@ -105,6 +103,13 @@ export class EnlistedScope implements Scope {
     const document = await this.#host.enlist(this.#transaction).get(id);
     return document === undefined ? undefined : { place: "stored", document };
   }
+}
+
+/** Does work once calls may be made: at once where they may, since creations come in thousands. */
+async function whenReady<T>(host: ClientHost, work: () => T | Promise<T>): Promise<T> {
+  const opening = host.ready();
+  if (opening !== undefined) await opening;
+  return work();
 }
 
 /** The document of an id: first in this process, which costs nothing, then in the store. */

@@ -1,0 +1,170 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineTask } from "../../../mod.ts";
+import { refusal } from "./memory_host.ts";
+import { bench, STORES } from "./stores.ts";
+
+describe.each(STORES)("inputs on %s", (_, store) => {
+  it("B141 B143 B146 S4 a run gets the very input that was given, after a restart too", async () => {
+    const inputs = [
+      { a: "x\u0000y", lone: "\ud800", sep: "\u2028", emoji: "😀" },
+      JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":"x","hasOwnProperty":null,"":0}'),
+      { n: 12345678901234567890.1, small: 5e-324, text: "12345678901234567890.10", nested: [[], {}, [null, true]] },
+      "text",
+      0,
+      null,
+      false,
+      [],
+      "é".repeat(16_000),
+    ];
+    const seen = new Map<number, string>();
+    const task = defineTask("task", (input, ctx) => void seen.set(ctx.state as number, JSON.stringify(input)));
+    const { clock, scheduler, open } = bench(store, [task]);
+    for (const [i, input] of inputs.entries()) await scheduler.after(task, "1m", input, { state: i });
+    await scheduler.close();
+    const later = open();
+    await later.start();
+    await clock.advance("1m");
+    expect(seen.size).toBe(inputs.length);
+    for (const [i, input] of inputs.entries()) expect(seen.get(i)).toBe(JSON.stringify(input));
+    expect(({} as { a?: unknown }).a).toBeUndefined();
+  });
+
+  it("S4 no input at all stays none", async () => {
+    const seen: unknown[] = [];
+    const task = defineTask("task", (input) => void seen.push(input));
+    const { clock, scheduler } = bench(store, [task]);
+    await scheduler.start();
+    expect((await (await scheduler.after(task, "1m")).info()).input).toBeUndefined();
+    await clock.advance("1m");
+    expect(seen).toEqual([undefined]);
+  });
+
+  it("S4 the schema is asked again before a run, and its reading is what the handler gets", async () => {
+    let least = 0;
+    const seen: unknown[] = [];
+    const task = defineTask("task", {
+      input: z.object({ n: z.coerce.number(), unit: z.string().default("m") }).refine(
+        ({ n }) => n >= least,
+        "too small",
+      ),
+      run: (input) => void seen.push(input),
+    });
+    const { clock, scheduler } = bench(store, [task]);
+    await scheduler.start();
+    const made = await scheduler.every(task, "1m", { n: "7" });
+    await clock.advance("1m");
+    least = 10;
+    await clock.advance("1m");
+    expect(seen).toEqual([{ n: 7, unit: "m" }]);
+    expect(await made.info()).toMatchObject({
+      input: { n: "7" },
+      faultCount: 1,
+      lastFault: { message: expect.stringMatching(/^input: too small/) },
+    });
+  });
+
+  it("S3 a state of 4 KiB is handed to every run unchanged, one byte more is refused", async () => {
+    const state = { text: "x".repeat(4 * 1024 - 11) };
+    expect(JSON.stringify(state)).toHaveLength(4 * 1024);
+    const seen: unknown[] = [];
+    const task = defineTask("task", (_input, ctx) => void seen.push(ctx.state));
+    const { clock, scheduler } = bench(store, [task]);
+    await scheduler.start();
+    await scheduler.every(task, "1m", undefined, { state });
+    await clock.advance("2m");
+    expect(seen).toEqual([state, state]);
+    const larger = scheduler.every(task, "1m", undefined, { state: { text: `${state.text}x` } });
+    await expect(larger).rejects.toEqual(
+      refusal("state_too_large", /^state: .* expected at most 4096/),
+    );
+  });
+
+  it("S4 I3 what the caller does with its object after the call changes nothing", async () => {
+    const seen: unknown[] = [];
+    const task = defineTask("task", (input) => void seen.push(input));
+    const { clock, scheduler } = bench(store, [task]);
+    await scheduler.start();
+    const mine = { list: [1] };
+    const creating = scheduler.after(task, "1m", mine);
+    await creating;
+    mine.list.push(2);
+    await clock.advance("1m");
+    expect(seen).toEqual([{ list: [1] }]);
+  });
+
+  it("B141 S4 names, keys, targets and tags survive whatever well-formed text they are", async () => {
+    const texts = ["__proto__", "constructor", "toString", "hasOwnProperty", "a b", "é😀", "%_'\"\\;--", "null", " "];
+    const task = defineTask("__proto__", () => {});
+    const { scheduler } = bench(store, [task]);
+    for (const text of texts) {
+      const made = await scheduler.every(task, "1h", undefined, {
+        name: text,
+        target: text,
+        group: text,
+        tags: [text],
+      });
+      expect(await made.info()).toMatchObject({
+        name: text,
+        target: text,
+        group: text,
+        tags: [text],
+        task: "__proto__",
+      });
+      for (const filter of [{ name: text }, { target: text }, { group: text }, { tag: text }]) {
+        expect((await scheduler.list(filter).page()).schedules.map(({ id }) => id)).toEqual([made.id]);
+      }
+      expect((await scheduler.every(task, "1h", undefined, { name: text, target: text, group: text, tags: [text] })).id)
+        .toBe(made.id);
+    }
+  });
+
+  it("I1 ids are ULIDs, unique among thousands made at once", async () => {
+    const task = defineTask("task", () => {});
+    const { scheduler } = bench(store, [task]);
+    const made = await Promise.all(Array.from({ length: 2_000 }, () => scheduler.after(task, "1h")));
+    expect(new Set(made.map(({ id }) => id)).size).toBe(2_000);
+    for (const { id } of made) expect(id).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+  });
+
+  it("I3 what resolved is there for a scheduler that opens the store next", async () => {
+    const task = defineTask("task", () => {});
+    const { scheduler, open } = bench(store, [task]);
+    const made = await Promise.all(Array.from({ length: 100 }, (_, i) => scheduler.after(task, "1h", i)));
+    const other = open();
+    for (const one of made) expect(await other.valid(one.id)).toBe(true);
+  });
+
+  it("I4 a schedule of this process only runs here, and nobody else sees it", async () => {
+    const points: number[] = [];
+    const task = defineTask("task", (_input, ctx) => void points.push(ctx.scheduledAt.getTime()));
+    const { clock, scheduler, open } = bench(store, [task]);
+    const other = open();
+    await Promise.all([scheduler.start(), other.start()]);
+    const made = await scheduler.every(task, "1m", undefined, { persist: false, name: "n" });
+    expect([await other.valid(made.id), await other.stop(made.id)]).toEqual([false, false]);
+    expect((await other.list().page()).schedules).toEqual([]);
+    await clock.advance("3m");
+    expect(points).toHaveLength(3);
+    await scheduler.close();
+    await clock.advance("3m");
+    expect(points).toHaveLength(3);
+  });
+
+  it("I6 a target that is no more retires the schedule with a fault", async () => {
+    let exists = true;
+    let runs = 0;
+    const task = defineTask("task", {
+      run: () => void runs++,
+      resolveTarget: (target) => Promise.resolve(exists && target === "room:1"),
+    });
+    const { clock, scheduler } = bench(store, [task]);
+    await scheduler.start();
+    const made = await scheduler.every(task, "1m", undefined, { target: "room:1" });
+    await clock.advance("1m");
+    exists = false;
+    await clock.advance("1m");
+    expect(runs).toBe(1);
+    expect(await made.info()).toMatchObject({ retired: true, retireReason: "invalid_target", faultCount: 1 });
+  });
+});
