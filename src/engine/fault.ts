@@ -18,6 +18,15 @@ export function faultOf(thrown: unknown, at: number): Fault {
   };
 }
 
+/** `instanceof` for whatever was thrown: a proxy may refuse to tell its prototype. */
+export function isA<T>(value: unknown, type: new (...parameters: never[]) => T): value is T {
+  try {
+    return value instanceof type;
+  } catch {
+    return false;
+  }
+}
+
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

@@ -11,7 +11,7 @@ import type { Settlement } from "../machine/mod.ts";
 import { ScheduledContext } from "./context.ts";
 import { isThenable } from "./emitter.ts";
 import type { EndCause, Execution } from "./execution.ts";
-import { faultOf } from "./fault.ts";
+import { faultOf, isA } from "./fault.ts";
 import type { EngineParts, Prepared, RunChanges, RunUnit } from "./parts.ts";
 
 /** A run's outcome, with the changes that commit with it. */
@@ -63,13 +63,15 @@ export class Runner {
     if (execution.cause !== undefined) return execution.expire();
     this.#events.started(execution);
     let result: unknown;
+    let waits: boolean;
     try {
       result = this.#prepareAndCall(task, execution, context);
+      waits = isThenable(result);
     } catch (error) {
       return this.#end(execution, context, undefined, { error });
     }
-    if (!isThenable(result)) return this.#end(execution, context, result, undefined);
-    result.then(
+    if (!waits) return this.#end(execution, context, result, undefined);
+    Promise.resolve(result).then(
       (value) => this.#end(execution, context, value, undefined),
       (error) => this.#end(execution, context, undefined, { error }),
     );
@@ -134,7 +136,7 @@ function resultOf(
 ): Result {
   if (thrown !== undefined) {
     const fault = faultOf(thrown.error, at);
-    return thrown.error instanceof TargetGone
+    return isA(thrown.error, TargetGone)
       ? { outcome: "faulted", fault, retire: "invalid_target" }
       : { outcome: "faulted", fault };
   }
@@ -157,7 +159,7 @@ function toldResult(execution: Execution, thrown: { error: unknown } | undefined
 }
 
 function isAbort(error: unknown): boolean {
-  return error instanceof DOMException && error.name === "AbortError";
+  return isA(error, DOMException) && error.name === "AbortError";
 }
 
 function againOf(value: unknown): number | undefined {

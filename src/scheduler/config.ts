@@ -23,6 +23,7 @@ import {
   type Storage,
   wholeNumber,
 } from "../contract/mod.ts";
+import { safeLogger } from "./safe_logger.ts";
 
 /** Option values that every creation starts from. */
 export type SchedulerDefaults<Extra extends object = object> = StandardPolicyOptions & Partial<Extra> & {
@@ -155,7 +156,7 @@ export function checkConfig(config: SchedulerConfig, standard: readonly AnyPlugi
     tickMs,
     leaseMs: problems.read(1, () => wholeNumber(config.leaseMs ?? 30_000, MIN_LEASE_MS, MAX_LEASE_MS, "leaseMs")),
     retentionMs: problems.read(0, () => parseDuration(config.retention ?? "60s", "retention")),
-    logger: config.logger ?? CONSOLE,
+    logger: safeLogger(config.logger ?? CONSOLE),
     clock: config.clock,
     canRunAs: config.canRunAs ?? (() => false),
     unref: config.unref ?? false,
