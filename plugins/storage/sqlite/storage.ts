@@ -120,9 +120,8 @@ export class SqliteStorage implements Storage {
     });
   }
 
-  async apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
-    const { writer } = this.#use();
-    return await writer.apply(groups, now);
+  apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
+    return this.#opened === undefined ? Promise.reject(notOpen()) : this.#opened.writer.apply(groups, now);
   }
 
   get(id: string): Promise<ScheduleDocument | undefined> {
@@ -178,13 +177,17 @@ export class SqliteStorage implements Storage {
   }
 
   #use(): Opened {
-    if (this.#opened === undefined) throw new StorageError("sqlite: the store is not open", { retryable: false });
+    if (this.#opened === undefined) throw notOpen();
     return this.#opened;
   }
 
   #release(database: SqliteDatabaseLike): void {
     if ("path" in this.#settings.source) database.close();
   }
+}
+
+function notOpen(): StorageError {
+  return new StorageError("sqlite: the store is not open", { retryable: false });
 }
 
 function findArguments(query: DocumentQuery): { conditions: FindCondition[]; parameters: FindParameters } {
