@@ -173,6 +173,18 @@ export function worldUses(source: string): string[] {
   return [...uses];
 }
 
+/** Where a source declares with `using`, which Node 22 does not parse; what is released there uses `finally`. */
+export function usingFaults(path: string, source: string): string[] {
+  const faults: string[] = [];
+  new Visitor({
+    VariableDeclaration({ kind, start }) {
+      const line = source.slice(0, start).split("\n").length;
+      if (kind.endsWith("using")) faults.push(`${path}:${line} declares with ${kind}`);
+    },
+  }).visit(parse(source));
+  return faults;
+}
+
 function isDate(callee: ESTree.Node): boolean {
   return callee.type === "Identifier" && callee.name === "Date";
 }

@@ -2,18 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { importFaults, importsOf, placeOf, worldFaults, worldUses } from "./import_rules.ts";
+import { importFaults, importsOf, placeOf, usingFaults, worldFaults, worldUses } from "./import_rules.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const FILES = [
-  "mod.ts",
-  ...["src", "plugins"].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-      .map((file) => `${folder}/${file.replaceAll("\\", "/")}`)
-      .filter((file) => file.endsWith(".ts"))
-  ),
-];
+const FILES = ["mod.ts", ...filesOf("src"), ...filesOf("plugins")];
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+
+function filesOf(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .map((file) => `${folder}/${file.replaceAll("\\", "/")}`)
+    .filter((file) => file.endsWith(".ts"));
+}
 
 describe("the source tree", () => {
   it("has the files that this test means to read", () => {
@@ -28,6 +27,13 @@ describe("the source tree", () => {
 
   it("takes clocks, timers and randomness as arguments, outside of src/system.ts", () => {
     expect(FILES.flatMap((file) => worldFaults(file, read(file)))).toEqual([]);
+  });
+
+  it("runs unbuilt on Node 22, which has no `using` declarations", () => {
+    expect([...FILES, ...filesOf("examples")].flatMap((file) => usingFaults(file, read(file)))).toEqual([]);
+    expect(usingFaults("a.ts", "{\n  using file = open();\n}")).toEqual(["a.ts:2 declares with using"]);
+    expect(usingFaults("a.ts", "await using file = open();")).toEqual(["a.ts:1 declares with await using"]);
+    expect(usingFaults("a.ts", "const using = 1;")).toEqual([]);
   });
 
   it("carries only names in snake_case", () => {
