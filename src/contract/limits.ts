@@ -107,6 +107,18 @@ export const DEFAULT_PAGE = 100;
 /** Deadlines that one `nextRuns` answers: it works them out at once, on the caller's time (K6). */
 export const MAX_NEXT_RUNS = 10_000;
 
+/**
+ * Text of stored documents, in characters, that a driver keeps decoded: some ten thousand schedules, several times as
+ * many bytes.
+ */
+export const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
+
+/** How long a driver waits for another connection's lock before it gives up, unless told otherwise: what SQLite's users are used to. */
+export const DEFAULT_BUSY_TIMEOUT_MS = 5_000;
+
+/** Shortest time between two looks whether another process has changed the store: at most four a second. */
+export const STORE_LOOK_MS = 250;
+
 /** Longest sleep between two looks at the clock: how late a stepped clock, or a machine that slept, is noticed (T8). No store is asked. */
 export const CLOCK_CHECK_MS = 1_000;
 

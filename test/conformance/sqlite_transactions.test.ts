@@ -184,6 +184,11 @@ describe("sqlite: locks", () => {
     const kept = storage.apply([create(document(1, 5_000))], 1_000);
     await expect(kept).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
     await expect(kept).rejects.toThrow("locked for 50 ms");
+    const many = [2, 3, 4].map((n) => storage.apply([create(document(n, 5_000))], 1_000));
+    const outcomes = await Promise.allSettled(many);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(Array(3).fill("rejected"));
+    expect(new Set(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason)).size, "waited once")
+      .toBe(1);
     expect(await storage.get(id(1))).toBeUndefined();
     other.exec("commit");
     await store(storage, [document(1, 5_000)]);

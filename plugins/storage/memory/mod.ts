@@ -12,6 +12,8 @@ import {
   type Group,
   type GroupResult,
   type LaneBacklog,
+  MAX_ADVANCE,
+  MAX_PAGE,
   type ScheduleDocument,
   type SchedulerError,
   type Storage,
@@ -99,7 +101,7 @@ class MemoryHandle implements MemoryStorage {
     const table = this.#table();
     const values: T[] = [];
     const writes: Write[] = [];
-    for (const id of table.due(lanes, now, limit)) {
+    for (const id of table.due(lanes, now, Math.min(limit, MAX_ADVANCE))) {
       const before = table.read({ id })!;
       const { document, value, reject } = step(before, now);
       values.push(value);
@@ -129,7 +131,7 @@ class MemoryHandle implements MemoryStorage {
 
   // deno-lint-ignore require-await
   async find(query: DocumentQuery): Promise<readonly ScheduleDocument[]> {
-    return this.#table().find(query);
+    return this.#table().find({ ...query, limit: Math.min(query.limit, MAX_PAGE) });
   }
 
   // deno-lint-ignore require-await

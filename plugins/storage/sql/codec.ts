@@ -76,8 +76,9 @@ export function encodeProgress(document: ScheduleDocument): ProgressColumns {
 export function decodeRow(row: StoredTexts): Decoded {
   try {
     const definition = JSON.parse(row.definition) as ScheduleDefinition;
-    const progress = { ...RESTING, ...JSON.parse(row.progress) } as ScheduleProgress;
-    const document = { id: row.id, definition, progress };
+    const moved: unknown = JSON.parse(row.progress);
+    const isObject = typeof moved === "object" && moved !== null && !Array.isArray(moved);
+    const document = { id: row.id, definition, progress: isObject ? { ...RESTING, ...moved } : moved };
     return { document: checkDocument(row.parked === null ? document : { ...document, parked: row.parked }) };
   } catch (error) {
     return { damage: error instanceof Error ? error.message : String(error) };

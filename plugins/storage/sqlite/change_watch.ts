@@ -1,8 +1,5 @@
 import { basename, dirname } from "node:path";
-import type { Clock } from "../../../src/contract/mod.ts";
-
-/** Shortest time between two looks at the database, in milliseconds: at most four a second. */
-const LOOK_MS = 250;
+import { type Clock, STORE_LOOK_MS } from "../../../src/contract/mod.ts";
 
 /** What a {@linkcode ChangeWatch} works with. */
 export interface ChangeWatchOptions {
@@ -81,7 +78,7 @@ export class ChangeWatch {
           this.#look();
           again();
         },
-        LOOK_MS,
+        STORE_LOOK_MS,
         { unref: true },
       );
     };
@@ -100,7 +97,7 @@ export class ChangeWatch {
         this.#cancelLook = undefined;
         if (this.#stirred) this.#stir();
       },
-      LOOK_MS,
+      STORE_LOOK_MS,
       { unref: true },
     );
     this.#look();

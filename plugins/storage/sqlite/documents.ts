@@ -5,6 +5,7 @@ import {
   type Group,
   type GroupResult,
   MAX_ADVANCE,
+  MAX_CACHED_CHARACTERS,
   type ScheduleDocument,
   type SchedulerError,
   type Selector,
@@ -19,9 +20,6 @@ import { conflictOf, isUniqueConflict } from "./errors.ts";
 import type { Statements, WorkRow } from "./statements.ts";
 import { planWrite } from "./writes.ts";
 
-/** Stored text, in characters, whose documents are kept decoded: some ten thousand schedules. */
-const CACHE_CHARACTERS = 16 * 1024 * 1024;
-
 /** Of each lane, however many are due. */
 const LEAST_PER_LANE = 16;
 
@@ -35,7 +33,7 @@ export interface Stepped<T> {
 export class Documents {
   readonly #connection: Connection;
   readonly #statements: Statements;
-  readonly #cache = new DocumentCache(CACHE_CHARACTERS);
+  readonly #cache = new DocumentCache(MAX_CACHED_CHARACTERS);
 
   constructor(connection: Connection, statements: Statements) {
     this.#connection = connection;

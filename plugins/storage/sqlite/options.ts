@@ -1,4 +1,4 @@
-import { SchedulerError, show } from "../../../src/contract/mod.ts";
+import { DEFAULT_BUSY_TIMEOUT_MS, SchedulerError, show } from "../../../src/contract/mod.ts";
 import { readTablePrefix } from "../sql/tables.ts";
 import type { SqliteDatabaseLike } from "./database.ts";
 
@@ -28,7 +28,6 @@ export interface SqliteSettings {
 }
 
 const KEYS = ["path", "database", "synchronous", "tablePrefix", "busyTimeout"];
-const DEFAULT_BUSY_TIMEOUT_MS = 5_000;
 
 /**
  * Reads the argument of {@linkcode sqlite}.

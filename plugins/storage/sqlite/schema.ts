@@ -57,6 +57,7 @@ function first(prefix: string): string {
     create index ${table}_wake on ${table} (lane, wake_at) where wake_at is not null;
     create unique index ${table}_name on ${table} (name, owner) where name is not null;
     create unique index ${table}_key on ${table} (dedupe_key, owner) where dedupe_key is not null;
+    create index ${table}_task on ${table} (task, id);
     create index ${table}_target on ${table} (target, id) where target is not null;
     create index ${table}_group on ${table} (grp, id) where grp is not null;
     create index ${table}_owner on ${table} (owner, id) where owner <> 'system';

@@ -1,4 +1,4 @@
-import { type Clock, type Group, type GroupResult, MAX_GROUPS } from "../../../src/contract/mod.ts";
+import { type Clock, type Group, type GroupResult, MAX_GROUPS, StorageError } from "../../../src/contract/mod.ts";
 import type { Connection } from "./connection.ts";
 import type { Documents } from "./documents.ts";
 import { isUniqueConflict } from "./errors.ts";
@@ -78,8 +78,8 @@ export class Writer {
     try {
       await this.#commit(jobs);
     } catch (error) {
-      // One caller's broken decision must not fail the others'.
-      if (jobs.length === 1) return jobs[0]!.fail(error);
+      // A store that fails would fail each again; one caller's broken decision must not fail the others.
+      if (jobs.length === 1 || error instanceof StorageError) return jobs.forEach((job) => job.fail(error));
       for (const job of jobs) await this.#commit([job]).catch((reason) => job.fail(reason));
     }
   }
