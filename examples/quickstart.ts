@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { again, createScheduler, defineTask, isSchedulerError, type Scheduler } from "../mod.ts";
 import { sqlite } from "../plugins/storage/sqlite/mod.ts";
-import { parseDuration, type RunContext } from "../src/contract/mod.ts";
+import { parseDuration } from "../src/contract/mod.ts";
 import { type Crontab, parseCrontab } from "./crontab.ts";
 import { clock, printComing, printFound, printRuns, tellCaughtUp } from "./quickstart_output.ts";
 
@@ -120,7 +120,7 @@ async function load(scheduler: Scheduler, { crontab: file }: Settings): Promise<
 
 /** The scheduler, and the tasks that are scheduled beside the crontab. */
 function build(settings: Settings, loadedAt: number) {
-  const shell = defineTask("shell", (input: Command, ctx: RunContext) => {
+  const shell = defineTask("shell", (input: Command, ctx) => {
     return settings.run ? execute(input, ctx.signal) : `would run: ${input.command}`;
   });
   const pulse = defineTask("pulse", async () => {
@@ -146,6 +146,17 @@ function build(settings: Settings, loadedAt: number) {
     defaults: { timezone: settings.timezone },
   });
   return { scheduler, pulse, follow };
+}
+
+/** Every schedule there is. At a second start each is there already, and is left as it is. */
+async function registerAll({ scheduler, pulse, follow }: ReturnType<typeof build>, crontab: Crontab): Promise<void> {
+  await register(scheduler, crontab);
+  await scheduler.every(pulse, "5s", undefined, { name: "pulse", jitter: "1s" });
+  // A chain of one-shots has no name to register again, but a key, which finds the one that an earlier start began.
+  await scheduler.after(follow, "3s", undefined, {
+    key: "follow-crontab",
+    retry: { limit: 1_000, delay: "2s", backoff: 1 },
+  });
 }
 
 async function reload(scheduler: Scheduler, settings: Settings): Promise<void> {
@@ -175,28 +186,22 @@ async function main(): Promise<void> {
   const settings = readSettings();
   if (settings === undefined) return console.log(USAGE);
   const { mtimeMs } = await stat(settings.crontab);
-  const { scheduler, pulse, follow } = build(settings, mtimeMs);
-  // Whatever happens from here on, the store is closed.
-  await using _closing = scheduler;
-  const crontab = await load(scheduler, settings);
-  if (crontab === undefined) throw new Failure("The crontab has errors; nothing was registered.");
-
-  await printFound(scheduler, settings.database);
-  await register(scheduler, crontab);
-  await scheduler.every(pulse, "5s", undefined, { name: "pulse", jitter: "1s" });
-  // The key finds the chain of an earlier start, which then goes on.
-  await scheduler.after(follow, "3s", undefined, {
-    key: "follow-crontab",
-    retry: { limit: 1_000, delay: "2s", backoff: 1 },
-  });
-  await printComing(scheduler);
-  await tellCaughtUp(scheduler);
-
-  const end = ended(settings.forMs);
-  await scheduler.start();
-  const why = await end;
-  console.log(`${clock()}  ${why}; closing`);
-  await scheduler.close({ drain: "10s" });
+  const parts = build(settings, mtimeMs);
+  const { scheduler } = parts;
+  try {
+    const crontab = await load(scheduler, settings);
+    if (crontab === undefined) throw new Failure("The crontab has errors; nothing was registered.");
+    await printFound(scheduler, settings.database);
+    await registerAll(parts, crontab);
+    await printComing(scheduler);
+    await tellCaughtUp(scheduler);
+    const end = ended(settings.forMs);
+    await scheduler.start();
+    const why = await end;
+    console.log(`${clock()}  ${why}; closing`);
+  } finally {
+    await scheduler.close({ drain: "10s" });
+  }
   console.log(`${clock()}  closed; the schedules stay in ${settings.database}`);
 }
 
