@@ -10,7 +10,9 @@ import {
   SchedulerError,
 } from "../contract/mod.ts";
 import { authorizeRun } from "./authorize.ts";
-import { checkRunAs, describe, isAdaptive, optionsOf, replace } from "./create.ts";
+import { checkRunAs } from "./authority.ts";
+import { replace } from "./create.ts";
+import { describe, isAdaptive, optionsOf } from "./definition.ts";
 import type { ClientHost, Done } from "./host.ts";
 import { guarded, isGone, isLive, refused } from "./operations.ts";
 import { type ParsedOptions, parseOptions } from "./options.ts";

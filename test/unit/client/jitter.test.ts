@@ -39,14 +39,11 @@ describe.each(STORES)("jitter on %s", (_, store) => {
     await scheduler.start();
     const made = await scheduler.every(task, "1m", undefined, { jitter: "5m" });
     await clock.advance("10h");
-    await made.update({ jitter: 0 });
-    await clock.advance("6m");
     const points = runs.map(({ point }) => (point - START) / MINUTE);
-    const info = await made.info();
-    expect(points.length + info.missedCount + info.overlapCount).toBe(points.at(-1));
-    expect(info.missedCount + info.overlapCount).toBe(0);
-    expect(new Set(points).size).toBe(points.length);
-    expect(points).toEqual([...points].sort((a, b) => a - b));
+    expect(points).toEqual(Array.from({ length: points.length }, (_, i) => i + 1));
+    expect(points.length).toBeGreaterThanOrEqual(10 * 60 - 6);
+    expect(points.length).toBeLessThanOrEqual(10 * 60 + 6);
+    expect(await made.info()).toMatchObject({ missedCount: 0, overlapCount: 0, faultCount: 0 });
   });
 
   it("J3 a spread gives one schedule the same offset at every deadline, also after a restart", async () => {
