@@ -31,7 +31,7 @@ export function jitter(): Plugin<JitterOptions> {
     options: { jitter: { parse: parseJitter, default: 0 } },
     policy: {
       shift: (question) => shift(stored(question.options), question),
-      span: ({ options }) => span(stored(options)),
+      span: ({ id, options }) => span(stored(options), id),
     },
   };
 }
@@ -42,8 +42,8 @@ function shift(jitter: StoredJitter, { id, deadline, random }: ShiftQuestion): n
   return deadline + spreadOffset(id, jitter.spread);
 }
 
-function span(jitter: StoredJitter): number {
-  return typeof jitter === "number" ? jitter : jitter.spread;
+function span(jitter: StoredJitter, id: string): number {
+  return typeof jitter === "number" ? jitter : spreadOffset(id, jitter.spread);
 }
 
 function stored({ jitter = 0 }: JsonObject): StoredJitter {

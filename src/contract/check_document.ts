@@ -21,10 +21,16 @@ interface Check {
 
 type Shape = readonly (readonly [key: string, check: Check])[];
 
-const EARLIEST = -8.64e15;
+/** The last instant that a `Date` holds, and minus it the first. */
+const MAX_DATE = 8.64e15;
 
 // Comparisons refuse NaN and the infinities by themselves.
-const instant = check("an instant in milliseconds", (v) => typeof v === "number" && v >= EARLIEST && v <= MAX_DEADLINE);
+const instant = check(
+  "an instant in milliseconds",
+  (v) => typeof v === "number" && v >= -MAX_DATE && v <= MAX_DEADLINE,
+);
+// What is worked out from an instant and a duration may lie after the last deadline: leases, retries, retention.
+const moment = check("an instant in milliseconds", (v) => typeof v === "number" && Math.abs(v) <= MAX_DATE);
 const duration = check("milliseconds from 0", (v) => typeof v === "number" && v >= 0 && v <= MAX_DURATION_MS);
 const interval = check("milliseconds from 1", (v) => typeof v === "number" && v >= 1 && v <= MAX_DURATION_MS);
 const count = check("a whole number from 0", (v) => Number.isSafeInteger(v) && v as number >= 0);
@@ -85,23 +91,25 @@ const LIVE_RUN: Shape = [
   ["attempt", positive],
   ["missed", count],
   ["instance", text],
-  ["leaseUntil", instant],
-  ["claimedAt", instant],
-  ["previousStart", optional(instant)],
+  ["leaseUntil", moment],
+  ["claimedAt", moment],
+  ["previousStart", optional(moment)],
   ["losses", optional(count)],
+  ["lined", optional(oneOf(true))],
   ["abort", optional(oneOf("replaced", "aborted", "stopped"))],
 ];
 const WAITING: Shape = [
   ["point", instant],
-  ["at", instant],
+  ["at", moment],
   ["attempt", positive],
   ["missed", count],
   ["cause", oneOf("queued", "retry", "rerun", "catchup", "triggered", "replacing")],
   ["losses", optional(count)],
 ];
 const PROGRESS: Shape = [
-  ["wakeAt", orNull(instant)],
+  ["wakeAt", orNull(moment)],
   ["next", orNull(shaped([["point", instant], ["at", instant], ["again", optional(oneOf(true))]]))],
+  ["cursor", optional(instant)],
   ["runs", listOf(shaped(LIVE_RUN), MAX_CONCURRENT_RUNS)],
   ["waiting", listOf(shaped(WAITING), MAX_WAITING)],
   ["backlog", optional(listOf(shaped([["next", instant], ["last", instant]]), MAX_WAITING))],
@@ -112,15 +120,15 @@ const PROGRESS: Shape = [
   ["consecutiveFaults", count],
   ["missedCount", count],
   ["overlapCount", count],
-  ["lastFault", optional(shaped([["name", text], ["message", text], ["at", instant]]))],
-  ["lastRun", optional(instant)],
+  ["lastFault", optional(shaped([["name", text], ["message", text], ["at", moment]]))],
+  ["lastRun", optional(moment)],
   ["lastDurationMs", optional(sum)],
   ["settledCount", count],
   ["durationSum", sum],
   ["sketch", optional(text)],
-  ["pausedAt", optional(instant)],
+  ["pausedAt", optional(moment)],
   ["stopping", optional(oneOf(true))],
-  ["retired", optional(shaped([["at", instant], ["reason", text]]))],
+  ["retired", optional(shaped([["at", moment], ["reason", text]]))],
   ["history", listOf(check("an entry of eight values", isRun), MAX_HISTORY)],
   ["decisions", listOf(check("an entry of five values", isDecision), MAX_DECISIONS)],
 ];
@@ -166,12 +174,12 @@ function isObject(value: unknown): value is Fields {
 function isRun(value: unknown): boolean {
   if (!Array.isArray(value)) return false;
   const [fence, point, startedAt, endedAt, attempt, outcome, instance] = value;
-  return positive.fits(fence) && instant.fits(point) && instant.fits(startedAt) && instant.fits(endedAt) &&
+  return positive.fits(fence) && instant.fits(point) && moment.fits(startedAt) && moment.fits(endedAt) &&
     positive.fits(attempt) && text.fits(outcome) && text.fits(instance);
 }
 
 function isDecision(value: unknown): boolean {
-  return Array.isArray(value) && text.fits(value[0]) && instant.fits(value[1]) && positive.fits(value[2]);
+  return Array.isArray(value) && text.fits(value[0]) && moment.fits(value[1]) && positive.fits(value[2]);
 }
 
 function check(expected: string, fits: Check["fits"]): Check {

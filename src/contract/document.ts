@@ -114,6 +114,8 @@ export interface LiveRun {
   readonly previousStart?: number;
   /** How often this deadline was lost with an instance before. */
   readonly losses?: number;
+  /** One of the points that run one after another; the next of them waits for its end. */
+  readonly lined?: true;
   readonly abort?: AbortCause;
 }
 
@@ -131,7 +133,7 @@ export interface WaitingRun {
   readonly losses?: number;
 }
 
-/** Missed points that catchup `all` still owes: every point of the cadence in `[next, last]`. */
+/** Points that are lined up to run one after another: every point of the cadence in `[next, last]`. */
 export interface CatchupBacklog {
   readonly next: number;
   readonly last: number;
@@ -196,6 +198,8 @@ export interface ScheduleProgress {
   /** The next instant at which anything has to happen to this schedule; `null` when nothing will. */
   readonly wakeAt: number | null;
   readonly next: ArmedDeadline | null;
+  /** The newest cadence point that is accounted for: none up to it is armed again, whatever clock and jitter do (T8, J2). */
+  readonly cursor?: number;
   readonly runs: readonly LiveRun[];
   readonly waiting: readonly WaitingRun[];
   /** Oldest first. */
