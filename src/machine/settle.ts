@@ -84,19 +84,20 @@ function settledAnswer(draft: Draft, run: LiveRun, outcome: "faulted" | "lost"):
 
 /** A deadline has ended in a fault: it counts towards the limit (F2), and a one-shot is over (F3). */
 function exhausted(draft: Draft, reason: "failed" | "lost"): void {
-  const { progress } = draft;
+  const limit = countTowardsLimit(draft, reason === "lost" ? "lost" : "faulted");
+  if (limit !== undefined) retire(draft, limit);
+  else if (draft.definition.spec.kind === "at" && isOver(draft.progress)) retire(draft, reason);
+}
+
+/** One more fault in a row; answers the reason to retire with if the policies say that it was the last (F2). */
+function countTowardsLimit(draft: Draft, outcome: "faulted" | "lost"): string | undefined {
   const asked = question(draft);
-  progress.consecutiveFaults++;
+  const consecutiveFaults = ++draft.progress.consecutiveFaults;
   for (const policy of draft.env.policies) {
-    const answer = policy.settled?.({
-      ...asked,
-      outcome: reason === "lost" ? "lost" : "faulted",
-      attempt: Infinity,
-      consecutiveFaults: progress.consecutiveFaults,
-    });
-    if (answer !== undefined && "retire" in answer) return retire(draft, answer.retire);
+    const answer = policy.settled?.({ ...asked, outcome, attempt: Infinity, consecutiveFaults });
+    if (answer !== undefined && "retire" in answer) return answer.retire;
   }
-  if (asked.kind === "at" && isOver(progress)) retire(draft, reason);
+  return undefined;
 }
 
 /** How often a deadline may be lost with its instance unless the schedule says otherwise (M3). */
@@ -114,9 +115,13 @@ export function lose(draft: Draft, run: LiveRun): void {
   decided(draft, "lost", point);
   const rerun = definition.onLost !== "fault" && losses < (definition.maxLost ?? DEFAULT_MAX_LOST) &&
     run.abort === undefined && progress.stopping !== true && progress.waiting.length < MAX_WAITING;
-  draft.effects.push({ type: "lost", run, rerun });
-  if (!rerun) return exhausted(draft, "lost");
-  progress.consecutiveFaults++;
+  if (!rerun) {
+    draft.effects.push({ type: "lost", run, rerun });
+    return exhausted(draft, "lost");
+  }
+  const limit = countTowardsLimit(draft, "lost");
+  draft.effects.push({ type: "lost", run, rerun: limit === undefined });
+  if (limit !== undefined) return retire(draft, limit);
   setWaiting(draft, [{ point, at: now, attempt: attempt + 1, missed, cause: "rerun", losses }, ...progress.waiting]);
 }
 

@@ -116,17 +116,18 @@ function stepSettled(
   claim: Claim | undefined,
 ): StepResult {
   const { retired } = document.progress;
-  return withRun(
-    document,
-    draft,
-    settlement.fence,
-    (run) => {
-      if (retired === undefined) settle(draft, run, settlement, claim);
-      else draft.progress.runs = draft.progress.runs.filter((live) => live !== run);
-    },
-    undefined,
-    retired?.reason !== STOPPED,
-  );
+  const withoutRun = document.progress.runs.filter(({ fence }) => fence !== settlement.fence);
+  const apply = (run: LiveRun) => {
+    if (retired === undefined) settle(draft, run, settlement, claim);
+    else draft.progress.runs = withoutRun;
+  };
+  try {
+    return withRun(document, draft, settlement.fence, apply, undefined, retired?.reason !== STOPPED);
+  } catch (error) {
+    // The other settlements of its commit must not wait for this one for ever.
+    const progress = { ...document.progress, runs: withoutRun };
+    return { ...parked({ ...document, progress }, error), answer: true };
+  }
 }
 
 /** Applies to a run that is still live; answers whether it is. A schedule that was stopped ignores what its runs say. */
