@@ -24,6 +24,7 @@ export class Engine {
   readonly #renewer: Renewer;
   readonly #unclaimed: Unclaimed;
   readonly #onSlot: () => void;
+  #opened = false;
   #closing = false;
   #unsubscribe: (() => void) | undefined;
   #drained: (() => void)[] = [];
@@ -65,10 +66,11 @@ export class Engine {
     return Math.round(this.parts.clock.now() + this.#pump.offset);
   }
 
-  /** Opens the store. */
+  /** Opens the store; may be tried again. */
   async open(): Promise<void> {
     const { storage, clock, logger } = this.parts;
-    await storage.open({ clock, logger });
+    if (!this.#opened) await storage.open({ clock, logger });
+    this.#opened = true;
     const now = clock.now();
     this.#pump.offset = await storage.now(now) - now;
   }
@@ -77,7 +79,7 @@ export class Engine {
   start(): void {
     const { storage } = this.parts;
     this.#unsubscribe = storage.subscribe?.(() => this.#hinted());
-    if (storage.supports.processes) this.#unclaimed.look();
+    this.#unclaimed.look();
     this.#pump.start();
   }
 
@@ -116,7 +118,7 @@ export class Engine {
     await closeRuns(this, drainMs, claimed);
     this.#renewer.stop();
     this.#settler.stop();
-    await this.parts.storage.close();
+    if (this.#opened) await this.parts.storage.close();
   }
 
   /** Resolves when every run that has started is over and written down, except those that closing has cut off. */

@@ -1,4 +1,4 @@
-import type { Group } from "../contract/mod.ts";
+import type { Group, ScheduleDocument } from "../contract/mod.ts";
 import { type Done, step } from "../machine/mod.ts";
 import type { Execution } from "./execution.ts";
 import type { EngineParts } from "./parts.ts";
@@ -50,21 +50,24 @@ export class Renewer {
   }
 
   /**
-   * Renews leases with less than two thirds left; with `asked`, those of all runs that have lasted, to learn whether
-   * somebody wants them aborted. Answers whether any run is held.
+   * Renews leases with less than two thirds left; with `asked`, looks at all runs that have lasted, to learn whether
+   * somebody wants them aborted. Looking writes nothing, so that it is no news to other instances in turn. Answers
+   * whether any run is held.
    */
   async renew(asked = false): Promise<boolean> {
     const { clock, leaseMs, storage } = this.#parts;
     const held = [...this.#events.held()].filter((execution) => !execution.over);
     const before = this.#events.now() + leaseMs * 0.7;
     const longSince = clock.monotonic() - LASTING_MS;
-    const due = held.filter(({ leaseUntil, startedMono = Infinity }) =>
-      leaseUntil <= before || (asked && startedMono < longSince)
+    const renews = ({ leaseUntil }: Execution) => leaseUntil <= before;
+    const due = held.filter((execution) =>
+      renews(execution) || (asked && (execution.startedMono ?? Infinity) < longSince)
     );
     if (due.length === 0) return held.length > 0;
     const done = clock.busy?.();
     try {
-      const results = await storage.apply(due.map((execution) => this.#group(execution)), this.#events.now());
+      const groups = due.map((execution) => this.#group(execution, renews(execution)));
+      const results = await storage.apply(groups, this.#events.now());
       results.forEach((result, index) => {
         if (result.committed) this.#tell(due[index]!, result.values[0]!);
       });
@@ -76,13 +79,16 @@ export class Renewer {
     return true;
   }
 
-  #group(execution: Execution): Group<Done> {
+  #group(execution: Execution, renews: boolean): Group<Done> {
     const { env, instance, leaseMs } = this.#parts;
     return [{
       select: { id: execution.document.id },
       decide(before, now) {
         if (before === undefined) return { value: { before, result: { document: null, effects: [], answer: false } } };
-        const result = step(before, { type: "renewed", fences: [execution.run.fence], instance, leaseMs }, now, env);
+        const fences = [execution.run.fence];
+        const result = renews
+          ? step(before, { type: "renewed", fences, instance, leaseMs }, now, env)
+          : { document: before, effects: [], answer: isHeld(before, execution) };
         const value: Done = { before, result };
         return result.document === before ? { value } : { value, document: result.document };
       },
@@ -92,10 +98,14 @@ export class Renewer {
   #tell(execution: Execution, done: Done): void {
     if (execution.over) return;
     if (done.result.answer) {
-      execution.leaseUntil = this.#events.now() + this.#parts.leaseMs;
+      if (done.before !== done.result.document) execution.leaseUntil = this.#events.now() + this.#parts.leaseMs;
       this.#events.renewed(execution, done);
     } else if (done.before !== undefined) this.#events.lost(execution);
     // Its schedule was stopped: a run in progress goes on and nobody will ask for it (L2), one that waits never starts.
     else if (execution.startedMono === undefined) execution.abort("stopped");
   }
+}
+
+function isHeld({ progress }: ScheduleDocument, { run }: Execution): boolean {
+  return progress.runs.some(({ fence, instance }) => fence === run.fence && instance === run.instance);
 }

@@ -113,7 +113,7 @@ export class Settler {
       if (!result.committed) return this.#notCommitted(execution, outcome, result.reason);
       const done = result.values[0]!;
       if (done.result.answer) this.#events.settled(execution, result.values, outcome);
-      else this.#events.refused(execution, done.before === undefined || done.before.progress.retired !== undefined);
+      else this.#events.refused(execution, isGone(execution, done.before));
     });
   }
 
@@ -127,12 +127,17 @@ export class Settler {
   }
 }
 
+/** Whether there is nothing to settle any more although nobody else has the run: its schedule was stopped, or is parked. */
+function isGone({ run }: Execution, before: Done["before"]): boolean {
+  return before === undefined || before.progress.runs.some(({ fence }) => fence === run.fence);
+}
+
 /** Refuses a group whose fence does not hold, so that nothing its run buffered is stored (M4). */
 function refused(execution: Execution, before: Done["before"], buffered: boolean) {
   const value: Done = { before, result: { document: null, effects: [], answer: false } };
   if (!buffered) return { value };
   const reject = new SchedulerError("lease_lost", `run ${execution.id} no longer holds its lease`, {
-    details: { gone: before === undefined || before.progress.retired !== undefined },
+    details: { gone: isGone(execution, before) },
   });
   return { value, reject };
 }

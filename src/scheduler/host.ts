@@ -143,13 +143,11 @@ export class Host implements ClientHost {
 
   async #close(drainMs: number): Promise<void> {
     await this.#opening?.catch(() => {});
-    if (this.#opened) {
-      await Promise.all([
-        this.#drainCalls(drainMs),
-        this.#engines.local.close(drainMs),
-        this.#engines.stored.close(drainMs),
-      ]);
-    }
+    await Promise.all([
+      this.#drainCalls(drainMs),
+      this.#engines.local.close(drainMs),
+      this.#engines.stored.close(drainMs),
+    ]);
     this.#closed = true;
   }
 
