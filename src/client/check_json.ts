@@ -4,6 +4,7 @@ import {
   MAX_JSON_DEPTH,
   SchedulerError,
   type SchedulerErrorCode,
+  setOwn,
   show,
 } from "../contract/mod.ts";
 
@@ -123,10 +124,7 @@ class Walk {
     for (const key of Object.keys(value)) {
       this.#path.push(key);
       this.#count(key.length + 3);
-      const member = this.copy(value[key]);
-      // Assigned, this key would become the prototype.
-      if (key === "__proto__") Object.defineProperty(copy, key, { value: member, ...OWN });
-      else copy[key] = member;
+      setOwn(copy, key, this.copy(value[key]));
       this.#path.pop();
     }
     return copy;
@@ -143,8 +141,6 @@ class Walk {
     return new SchedulerError(this.#rule.invalid, `${where}: ${problem}`, { details: { where, path: [...path] } });
   }
 }
-
-const OWN = { enumerable: true, configurable: true, writable: true };
 
 function kindOf(value: object): string {
   const name = Object.getPrototypeOf(value)?.constructor?.name;

@@ -1,5 +1,6 @@
 import {
   type AnyTask,
+  copyJson,
   type Json,
   MAX_INPUT_BYTES,
   SchedulerError,
@@ -30,12 +31,13 @@ export function readInput(input: unknown, where = "input"): Json | undefined {
 }
 
 /**
- * What the task's schema makes of an input: what its handler gets. A promise only where the schema itself answers
- * one. Without a schema it is the input itself.
+ * What the task's schema makes of an input: what its handler gets, and may change, since it is the run's own. A promise
+ * only where the schema itself answers one. Without a schema it is a copy of the input.
  *
  * @throws {SchedulerError} `invalid_input` when the schema refuses it, or throws.
  */
-export function validateInput(task: AnyTask, input: unknown, where = "input"): unknown | Promise<unknown> {
+export function validateInput(task: AnyTask, stored: Json | undefined, where = "input"): unknown | Promise<unknown> {
+  const input = copyJson(stored);
   if (task.input === undefined) return input;
   try {
     const result: SchemaResult<unknown> | Promise<SchemaResult<unknown>> = task.input["~standard"].validate(input);

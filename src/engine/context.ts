@@ -1,4 +1,5 @@
 import {
+  copyJson,
   type Json,
   type Logger,
   MAX_NAME_LENGTH,
@@ -18,6 +19,8 @@ export class ScheduledContext implements RunContext {
   readonly #openUnit: () => RunUnit;
   readonly logger: Logger;
   readonly caller = undefined;
+  /** The handler's own copy. */
+  #state: Json | undefined;
   /** The unit of work, if the handler asked for it. */
   unit: RunUnit | undefined;
   /** The reason given to `retire`, if any. */
@@ -47,7 +50,7 @@ export class ScheduledContext implements RunContext {
   }
 
   get state(): Json | undefined {
-    return this.#execution.document.definition.state;
+    return this.#state ??= copyJson(this.#execution.document.definition.state);
   }
 
   get target(): string | undefined {

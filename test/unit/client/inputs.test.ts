@@ -93,6 +93,23 @@ describe.each(STORES)("inputs on %s", (_, store) => {
     expect(seen).toEqual([{ list: [1] }]);
   });
 
+  it("S3 S4 what a handler does with its input and state changes neither the next run's nor what info tells", async () => {
+    const seen: string[] = [];
+    const task = defineTask("task", (input, ctx) => {
+      seen.push(JSON.stringify([input, ctx.state]));
+      (input as { list: number[] }).list.push(2);
+      (ctx.state as { list: number[] }).list.push(2);
+    });
+    const { clock, scheduler } = bench(store, [task]);
+    await scheduler.start();
+    const made = await scheduler.every(task, "1m", { list: [1] }, { state: { list: [1] } });
+    await clock.advance("2m");
+    ((await made.info()).input as { list: number[] }).list.push(3);
+    await clock.advance("1m");
+    expect(seen).toEqual(Array(3).fill('[{"list":[1]},{"list":[1]}]'));
+    expect(await made.info()).toMatchObject({ input: { list: [1] }, state: { list: [1] }, faultCount: 0 });
+  });
+
   it("B141 S4 names, keys, targets and tags survive whatever well-formed text they are", async () => {
     const texts = ["__proto__", "constructor", "toString", "hasOwnProperty", "a b", "é😀", "%_'\"\\;--", "null", " "];
     const task = defineTask("__proto__", () => {});
