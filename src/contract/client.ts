@@ -195,7 +195,7 @@ export interface TransactionClient<Extra extends object = object> {
   valid(id: string): Promise<boolean>;
   /** Ends a live schedule: true if it did, false for anything already over (L1). Errors: `permission_denied`. */
   stop(id: string, options?: StopOptions): Promise<boolean>;
-  /** Changes a live schedule, keeping id and counters (L5). Errors: `not_found`, `permission_denied`, as creation. */
+  /** Changes a live schedule, keeping id and counters (L5). Errors: `not_found`, `permission_denied`, `conflict` for a retired one, as creation. */
   update(id: string, request: UpdateRequest<Extra>): Promise<Schedule<Extra>>;
   /** Holds deadlines (L5); false if it already was paused or is over. */
   pause(id: string): Promise<boolean>;
