@@ -11,6 +11,7 @@ import {
   type Schedule,
   type ScheduleInfo,
   type ScheduleRequest,
+  SchedulerError,
   type StopOptions,
   type TaskRef,
   type TransactionClient,
@@ -168,5 +169,15 @@ export class Calls implements TransactionClient, ScheduleCalls {
     if (found === undefined || isGone(found.document)) throw notFound(id);
     if (!mayManage(this.principal, found.document)) throw notYours(id);
     return found;
+  }
+}
+
+/** The same calls inside a unit of work or a transaction of the application. */
+export class TransactionCalls extends Calls {
+  /** The types have no such call, but a caller without types may try it. */
+  transaction(): Promise<never> {
+    return this.scope.call(() => {
+      throw new SchedulerError("conflict", "transaction: already inside a unit of work; make the changes through it");
+    });
   }
 }

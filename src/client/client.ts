@@ -18,7 +18,7 @@ import {
 } from "../contract/mod.ts";
 import { parseRunId } from "../machine/mod.ts";
 import { authorizeUse, findTask } from "./authorize.ts";
-import { Calls } from "./calls.ts";
+import { Calls, TransactionCalls } from "./calls.ts";
 import type { ClientHost, Place } from "./host.ts";
 import { runningOf } from "./info.ts";
 import { findPage, findPages, listQuery } from "./list.ts";
@@ -147,7 +147,7 @@ export class Client extends Calls implements ScheduleClient {
   }
 
   within(transaction: unknown): TransactionClient {
-    return new Calls(this.host, this.principal, new EnlistedScope(this.host, transaction));
+    return new TransactionCalls(this.host, this.principal, new EnlistedScope(this.host, transaction));
   }
 
   invoke<Input>(task: TaskRef<Input>, ...rest: readonly unknown[]): Promise<unknown> {

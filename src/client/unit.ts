@@ -7,7 +7,7 @@ import {
   type Selector,
   type TransactionClient,
 } from "../contract/mod.ts";
-import { Calls } from "./calls.ts";
+import { TransactionCalls } from "./calls.ts";
 import type { ClientHost, Done, Place } from "./host.ts";
 import { refused } from "./operations.ts";
 import type { ScheduleCalls, ScheduleSnapshot } from "./schedule.ts";
@@ -58,7 +58,7 @@ export class BufferedUnit implements Unit {
   /** Opens a unit. */
   constructor(host: ClientHost, principal: Principal, { draining = false, of = "run", after }: UnitOptions) {
     const scope = new UnitScope(host, draining, of);
-    const calls: Calls = new UnitCalls(
+    const calls: TransactionCalls = new TransactionCalls(
       host,
       principal,
       scope,
@@ -86,15 +86,6 @@ export class BufferedUnit implements Unit {
   /** Tells the schedules that were answered inside what became of them. */
   settled(done: readonly Done[]): void {
     this.#scope.settled(done);
-  }
-}
-
-/** A caller without types may try to nest. */
-class UnitCalls extends Calls {
-  transaction(): Promise<never> {
-    return this.scope.call(() => {
-      throw new SchedulerError("conflict", "transaction: already inside a unit of work; make the changes through it");
-    });
   }
 }
 

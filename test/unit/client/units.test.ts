@@ -163,6 +163,68 @@ describe.each(STORES)("units of work on %s", (_, store) => {
     await expect(kept!.after(noop, "1h")).rejects.toEqual(refusal("conflict", /the run is over/));
   });
 
+  it("U3 a run whose changes meet somebody else's is a fault, none of them is made, and a retry may succeed", async () => {
+    let meddle = true;
+    const racing = defineTask("racing", async (_input, ctx) => {
+      await ctx.schedules.every(noop, "1h", 1, { target: "made" });
+      await ctx.schedules.cron("n", "@daily", noop);
+      if (meddle) await scheduler.cron("n", "@hourly", noop);
+      meddle = false;
+    });
+    const { clock, scheduler } = bench(store, [noop, racing]);
+    await scheduler.start();
+    const made = await scheduler.every(racing, "1m", undefined, { retry: { limit: 1, delay: "1s" } });
+    await clock.advance("1m");
+    expect(await scheduler.listFor("made")).toEqual([]);
+    expect(await made.info()).toMatchObject({
+      lastFault: { message: expect.stringMatching(/somebody else meanwhile/) },
+    });
+    await clock.advance("2s");
+    expect(await scheduler.listFor("made")).toHaveLength(1);
+    expect(await made.info()).toMatchObject({ runCount: 2, consecutiveFaults: 0 });
+  });
+
+  it("U3 a run may change its own schedule, and what it says holds after the run is settled", async () => {
+    const own = defineTask("own", async (_input, ctx) => {
+      await ctx.schedules.update(ctx.schedule.id, { every: "1h" });
+      await ctx.schedules.pause(ctx.schedule.id);
+    });
+    const { clock, scheduler } = bench(store, [own]);
+    await scheduler.start();
+    const made = await scheduler.every(own, "1m");
+    await clock.advance("10m");
+    expect(await made.info()).toMatchObject({ runCount: 1, faultCount: 0, paused: true, spec: { every: HOUR } });
+  });
+
+  it("U3 X2 a run that is draining still commits its changes", async () => {
+    const slow = defineTask("slow", async (_input, ctx) => {
+      await clock.sleep("10s");
+      await ctx.schedules.every(noop, "1h", 1, { target: "made" });
+    });
+    const { clock, scheduler, open } = bench(store, [noop, slow]);
+    await scheduler.start();
+    await scheduler.after(slow, "1s");
+    await clock.advance("2s");
+    const closing = scheduler.close();
+    await clock.advance("1m");
+    await closing;
+    expect(await open().listFor("made")).toHaveLength(1);
+  });
+
+  it("U3 S6 what an invoked task does through ctx.schedules commits with its success, as the caller", async () => {
+    const invoked = defineTask("invoked", async (input, ctx) => {
+      const made = await ctx.schedules.every(noop, "1h", 1, { target: "made" });
+      if (input === "fail") throw new Error("no");
+      return made.id;
+    });
+    const { scheduler } = bench(store, [noop, invoked]);
+    const alice = scheduler.as({ id: "alice" });
+    await expect(alice.invoke(invoked, "fail")).rejects.toThrow("no");
+    expect(await scheduler.listFor("made")).toEqual([]);
+    const id = await alice.invoke(invoked) as string;
+    expect(await scheduler.info(id)).toMatchObject({ owner: "alice" });
+  });
+
   it("U3 P2 a run may not touch what its authority may not", async () => {
     const seen: unknown[] = [];
     const meddling = defineTask("meddling", async (input, ctx) => {
