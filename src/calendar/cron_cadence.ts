@@ -39,27 +39,45 @@ const cache = new Map<string, Cadence>();
 /**
  * The cadence of a cron expression in a time zone (K1 to K5).
  *
+ * Five fields (minute, hour, day of month, month, day of week) or six with seconds first, or a nickname (`@hourly`).
+ * A field is a list of values, ranges and steps; `2/5` means from 2 to the end of the field. Months and weekdays have
+ * names of three letters, 0 and 7 are both Sunday, and `sat-sun` is Saturday and Sunday. `L` is the last day of the
+ * month, `5L` its last Friday, `5#2` its second; `?` is `*` in a field of days. `H`, `H/15` and `H(0-29)` are values
+ * derived from `seed`; a bare `H` for the day of the month stays within 1 to 28. If neither field of days contains
+ * `*`, a day that matches one of them counts; otherwise it has to match both.
+ *
  * A job whose minute or hour field contains `*` follows real elapsed time: it fires whenever the zone's clock shows a
  * matching time. Any other job is fixed-time: it fires at the first instant at which the clock shows the matching time
  * or, where a change skips it, has passed it. All matching times in one gap make one point, whatever the gap's length
- * (half an hour on Lord Howe Island, a day in Samoa in 2011). The seconds field does not decide which of the two a job is.
+ * (half an hour on Lord Howe Island, a day in Samoa in 2011). The seconds field does not decide which of the two a job
+ * is, and `H` is no star.
  *
  * Equal arguments answer the same object from a bounded cache.
  *
  * @throws {SchedulerError} `invalid_cron` (with `details.field`), `invalid_timezone`, or `invalid_option` for a `dst`
  * that is neither of its values.
+ *
+ * @example
+ * ```ts ignore
+ * const nightly = cronCadence("30 2 * * *", { timezone: "Europe/Berlin" });
+ * new Date(nightly.next(Date.parse("2026-03-28T12:00:00Z"))!); // 2026-03-29T01:00:00Z: 02:30 does not exist that day
+ * ```
  */
 export function cronCadence(expression: string, options: CronOptions = {}): Cadence {
-  const { timezone = "UTC", dst = {}, seed = "", where = "cron" } = options;
-  const key = `${expression}\n${timezone}\n${dst.gap ?? "fire"} ${dst.fold ?? "first"}\n${seed}`;
-  const kept = cache.get(key);
-  if (kept !== undefined) return kept;
-  const parsed = parseCron(expression, seed, where);
-  const zone = zoneOf(checkTimezone(timezone, where));
-  const pattern = new Pattern(parsed.days, new TimeTable(parsed.hours, parsed.minutes, parsed.seconds));
-  const cadence = new CronCadence(pattern, zone, parsed.isFixedTime, checkDst(dst, where));
-  if (cache.size >= MAX_CRON_CACHE) cache.clear();
-  cache.set(key, cadence);
+  const { timezone = "UTC", seed = "", where = "cron" } = options;
+  const zone = checkTimezone(timezone, where);
+  const dst = checkDst(options.dst ?? {}, where);
+  if (typeof expression !== "string") parseCron(expression, seed, where);
+  const salt = /h/i.test(expression) ? seed : "";
+  const key = `${zone} ${dst.gap} ${dst.fold} ${salt.length} ${salt} ${expression}`;
+  let cadence = cache.get(key);
+  if (cadence === undefined) {
+    const { days, hours, minutes, seconds, isFixedTime } = parseCron(expression, seed, where);
+    const pattern = new Pattern(days, new TimeTable(hours, minutes, seconds));
+    cadence = new CronCadence(pattern, zoneOf(zone), isFixedTime, dst);
+    if (cache.size >= MAX_CRON_CACHE) cache.clear();
+    cache.set(key, cadence);
+  }
   return cadence;
 }
 

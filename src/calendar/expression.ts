@@ -38,20 +38,21 @@ const FORMS =
 export function parseCron(expression: string, seed: string, where: string): ParsedCron {
   const place = { expression, where };
   const texts = splitFields(expression, where);
-  const fields = texts.map((text, i) => readField(FIELD_RULES[i]!, text, seed, place));
-  const [seconds, minutes, hours, daysOfMonth, months, daysOfWeek] = fields as readonly Items[] as SixFields;
+  const read = (index: number) => readField(FIELD_RULES[index]!, texts[index]!, seed, place);
+  const [seconds, minutes, hours] = [plainValues(read(0)), plainValues(read(1)), plainValues(read(2))];
+  const [daysOfMonth, months, daysOfWeek] = [read(3), plainValues(read(4)), read(5)];
   // crontab(5): a day has to match both fields as soon as one of them contains a star.
   const matchesEitherDay = !hasStar(texts[3]!) && !hasStar(texts[5]!);
-  const days = new DayTable({ daysOfMonth, months: plainValues(months), daysOfWeek, either: matchesEitherDay });
+  const days = new DayTable({ daysOfMonth, months, daysOfWeek, either: matchesEitherDay });
   if (days.isEmpty) {
-    const [, , , date, month, weekday] = texts.map(show);
+    const [date, month, weekday] = texts.slice(3).map(show);
     const problem = `${date} in month ${month} on weekday ${weekday} never comes`;
     fail({ ...place, field: "day-of-month" }, problem, "a date that exists");
   }
   return {
-    seconds: plainValues(seconds),
-    minutes: plainValues(minutes),
-    hours: plainValues(hours),
+    seconds,
+    minutes,
+    hours,
     days,
     matchesEitherDay,
     isFixedTime: !hasStar(texts[1]!) && !hasStar(texts[2]!),
@@ -89,7 +90,6 @@ function readField(rule: FieldRule, text: string, seed: string, place: Place): I
 }
 
 type Items = readonly Item[];
-type SixFields = readonly [Items, Items, Items, Items, Items, Items];
 
 function plainValues(items: Items): readonly number[] {
   const values = new Set(items.flatMap((item) => item.kind === "values" ? item.values : []));

@@ -29,7 +29,7 @@ export interface Zone {
 /** A UTC year is read in four parts, so that no call has to read more than it needs; the last is shorter. */
 const PARTS = 4;
 const PART_MS = 92 * DAY_MS;
-/** No zone changed its clocks before this year: the first change in the IANA database is Amsterdam's, in 1835. */
+/** No zone changed its clocks before this year: the first changes in the IANA database are of the 1830s. */
 const FIRST_YEAR = 1800;
 /** From here on zones follow yearly rules only (Morocco's and Gaza's tables of Ramadan end in 2087 and 2086). */
 const RULES_YEAR = 2110;
@@ -146,12 +146,12 @@ function readPart(name: string, year: number, part: number): readonly Segment[] 
 
 /** The instants in `(from, end)` at which the offset changes, exact to the second. */
 function* changes(offsetAt: (t: number) => number, from: number, end: number, step: number): Generator<number> {
+  let before = offsetAt(from);
   for (let low = from; low < end; low += step) {
     const high = Math.min(low + step, end - 1_000);
     const after = offsetAt(high);
-    for (let known = low, before = offsetAt(low); before !== after;) {
+    for (let known = low; before !== after; before = offsetAt(known)) {
       known = firstChange(offsetAt, known, high, before);
-      before = offsetAt(known);
       yield known;
     }
   }

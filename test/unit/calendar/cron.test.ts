@@ -116,6 +116,17 @@ describe("clock changes", () => {
     ]);
   });
 
+  it("K4 changes at the very instant at which a part of a zone's table begins", () => {
+    expect(runs("30 1 * * *", "Africa/Windhoek", "2011-04-02T12:00Z", 2)).toEqual([
+      "2011-04-02T23:30Z",
+      "2011-04-04T00:30Z",
+    ]);
+    expect(runs("30 0 * * *", "Africa/Casablanca", "2011-04-02T12:00Z", 2)).toEqual([
+      "2011-04-03T00:00Z",
+      "2011-04-03T23:30Z",
+    ]);
+  });
+
   it("K4 offsets of odd seconds: Monrovia was 44 minutes and 30 seconds behind until 1972", () => {
     expect(runs("0 9 * * *", "Africa/Monrovia", "1972-01-05T12:00Z", 3))
       .toEqual(["1972-01-06T09:44:30Z", "1972-01-07T09:00Z", "1972-01-08T09:00Z"]);
@@ -199,5 +210,8 @@ describe("the edges of a cadence", () => {
     const options = { timezone: "Europe/Berlin", dst: { gap: "skip" } } as const;
     expect(cronCadence("1 2 3 4 *", { ...options })).toBe(cronCadence("1 2 3 4 *", { ...options, where: "elsewhere" }));
     expect(cronCadence("1 2 3 4 *")).not.toBe(cronCadence("1 2 3 4 *", options));
+    expect(cronCadence("1 2 3 4 *", { seed: "a" })).toBe(cronCadence("1 2 3 4 *", { seed: "b" }));
+    expect(cronCadence("H 2 3 4 *", { seed: "a" })).not.toBe(cronCadence("H 2 3 4 *", { seed: "b" }));
+    expect(() => cronCadence(["1 2 3 4 *"] as never)).toThrowError(expect.objectContaining({ code: "invalid_cron" }));
   });
 });
