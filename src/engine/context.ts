@@ -84,16 +84,17 @@ export class ScheduledContext implements RunContext {
     return this.unit.client;
   }
 
-  requireCaller(): Principal {
+  // Functions rather than methods, so that a handler may take its context apart.
+  readonly requireCaller = (): Principal => {
     throw new SchedulerError(
       "no_caller",
       `run ${this.runId} of schedule ${this.schedule.id} has no caller: it was scheduled, not invoked`,
     );
-  }
+  };
 
-  retire(reason: string): void {
+  readonly retire = (reason: string): void => {
     this.retireReason = readReason(reason);
-  }
+  };
 }
 
 /** Checks a reason given to `ctx.retire`. */

@@ -82,11 +82,9 @@ class InvokedContext implements RunContext {
     this.logger = logger;
   }
 
-  requireCaller(): Principal {
-    return this.caller;
-  }
+  readonly requireCaller = (): Principal => this.caller;
 
-  retire(): void {
+  readonly retire = (): void => {
     throw new SchedulerError("conflict", `run ${this.runId} was invoked: there is no schedule to retire`);
-  }
+  };
 }
