@@ -75,7 +75,7 @@ export class Connection {
         return work();
       } catch (error) {
         if (!isBusy(error)) throw storageError(doing, error);
-        if (waited >= busyTimeout) throw locked(doing, busyTimeout, error);
+        if (waited >= busyTimeout) throw this.#locked(doing, error);
       }
       const pause = PAUSES[Math.min(attempt, PAUSES.length - 1)]!;
       waited += pause;
@@ -116,9 +116,13 @@ export class Connection {
     if (statement === undefined) this.#prepared.set(sql, statement = prepare(this.database, sql));
     return statement;
   }
-}
 
-function locked(doing: string, busyTimeout: number, cause: unknown): StorageError {
-  const message = `sqlite: ${doing}: another connection has kept the database locked for ${busyTimeout} ms`;
-  return new StorageError(message, { cause, details: { busyTimeout } });
+  #locked(doing: string, cause: unknown): StorageError {
+    const { busyTimeout } = this.#options;
+    const why = inTransaction(this.database)
+      ? `the application has kept a transaction open on the same connection for ${busyTimeout} ms; ` +
+        "inside of it use within(transaction), on a scheduler that was started before"
+      : `another connection has kept the database locked for ${busyTimeout} ms`;
+    return new StorageError(`sqlite: ${doing}: ${why}`, { cause, details: { busyTimeout } });
+  }
 }

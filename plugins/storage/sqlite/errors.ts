@@ -1,7 +1,7 @@
 import { SchedulerError, StorageError, type Write } from "../../../src/contract/mod.ts";
 
 // Deno's node:sqlite gives no result code, so the texts, which SQLite has not changed in decades, have to do.
-const BUSY = /database (table |schema )?is locked|cannot start a transaction within a transaction/i;
+const BUSY = /database (table |schema )?is locked|within a transaction/i;
 const UNIQUE = /UNIQUE constraint failed/;
 const FINAL = /readonly database|malformed|not a database|no such (table|column)|has no column/i;
 

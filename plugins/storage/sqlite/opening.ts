@@ -1,6 +1,6 @@
 import { SchedulerError, StorageError } from "../../../src/contract/mod.ts";
 import type { Connection } from "./connection.ts";
-import { prepare, readValue, type SqliteDatabaseLike, type SqlRow } from "./database.ts";
+import { inTransaction, prepare, readValue, type SqliteDatabaseLike, type SqlRow } from "./database.ts";
 import { messageOf } from "./errors.ts";
 import type { SqliteSettings } from "./options.ts";
 import { migrate } from "./schema.ts";
@@ -73,6 +73,8 @@ function probe(database: SqliteDatabaseLike, where: string): void {
 function useWal(database: SqliteDatabaseLike, where: string): void {
   const mode = String(readValue(database, "pragma journal_mode"));
   if (mode.toLowerCase() === "wal") return;
+  // It would stay as it is, and the disk be blamed; the application's transaction may soon be over.
+  if (inTransaction(database)) throw new Error("the journal cannot be changed within a transaction");
   const answered = String(readValue(database, "pragma journal_mode = wal"));
   if (answered.toLowerCase() !== "wal") {
     throw unusable(where, `journal_mode stays ${answered}; expected wal, which needs a local disk`);
