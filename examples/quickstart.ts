@@ -183,6 +183,7 @@ function ended(forMs: number | undefined): Promise<string> {
 }
 
 async function main(): Promise<void> {
+  const begun = Date.now();
   const settings = readSettings();
   if (settings === undefined) return console.log(USAGE);
   const { mtimeMs } = await stat(settings.crontab);
@@ -194,7 +195,7 @@ async function main(): Promise<void> {
     await printFound(scheduler, settings.database);
     await registerAll(parts, crontab);
     await printComing(scheduler);
-    await tellCaughtUp(scheduler);
+    await tellCaughtUp(scheduler, begun);
     const end = ended(settings.forMs);
     await scheduler.start();
     const why = await end;

@@ -149,10 +149,9 @@ export async function printFound(scheduler: Scheduler, database: string): Promis
   }
 }
 
-/** Prints what came due while nothing ran and, once that is dealt with, what stands for it. */
-export async function tellCaughtUp(scheduler: Scheduler): Promise<void> {
-  const now = Date.now();
-  const overdue = (await all(scheduler)).filter(({ nextRun }) => nextRun !== null && nextRun.getTime() <= now);
+/** Prints what came due before this process began and, once that is dealt with, what stands for it. */
+export async function tellCaughtUp(scheduler: Scheduler, begun: number): Promise<void> {
+  const overdue = (await all(scheduler)).filter(({ nextRun }) => nextRun !== null && nextRun.getTime() <= begun);
   if (overdue.length === 0) return;
   const since = overdue.map((info) => `${nameOf(info)} (${brief(info.nextRun!)})`).join(", ");
   console.log(`Came due while nothing ran: ${since}`);
