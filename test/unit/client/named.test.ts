@@ -263,6 +263,30 @@ describe.each(STORES)("names on %s", (_, store) => {
     expect(await every.info()).toMatchObject({ adaptive: false, kind: "every" });
   });
 
+  it.each([["", false], [" that was asked to stop", true]])(
+    "N5 I5 a one-shot that is running%s and is given a new time runs again then",
+    async (_, stop) => {
+      const points: string[] = [];
+      const slow = defineTask("slow", async (_input, ctx) => {
+        points.push(ctx.scheduledAt.toISOString());
+        await clock.sleep("1m");
+      });
+      const { clock, scheduler } = bench(store, [slow]);
+      await scheduler.start();
+      const named = await scheduler.after(slow, "1s", undefined, { name: "n" });
+      const keyed = await scheduler.after(slow, "1s", undefined, { key: "k" });
+      await clock.advance("10s");
+      if (stop) expect([await named.stop(), await keyed.stop()]).toEqual([false, false]);
+      expect((await scheduler.at(slow, START + HOUR, undefined, { name: "n" })).id).toBe(named.id);
+      expect((await scheduler.at(slow, START + HOUR, undefined, { key: "k", onConflict: "replace" })).id).toBe(
+        keyed.id,
+      );
+      await clock.advance("2h");
+      expect(points).toEqual([1_000, 1_000, HOUR, HOUR].map((ms) => new Date(START + ms).toISOString()));
+      expect(await named.info().catch(() => "gone")).toBe("gone");
+    },
+  );
+
   it("I5 a key pushed again and again fires once, the delay after the last push", async () => {
     const { points, task } = noting();
     const { clock, scheduler } = bench(store, [task]);
