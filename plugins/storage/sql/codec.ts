@@ -1,5 +1,6 @@
 import {
   checkDocument,
+  type DocumentIndex,
   documentIndex,
   type ScheduleDefinition,
   type ScheduleDocument,
@@ -10,11 +11,11 @@ import { columnText, fromColumnText, type ScheduleRow } from "./tables.ts";
 /** The columns that a document is read from. */
 export type StoredTexts = Pick<ScheduleRow, "id" | "definition" | "progress" | "parked">;
 
-/** The columns that change with progress alone. */
-export type ProgressColumns = Pick<
-  ScheduleRow,
-  "id" | "lane" | "wake_at" | "next_run" | "name" | "dedupe_key" | "live" | "running" | "progress"
->;
+/** The columns that change while a schedule lives. */
+export type StepColumns = Pick<ScheduleRow, "id" | "wake_at" | "next_run" | "running" | "progress">;
+
+/** The columns that change when a schedule retires, too. */
+export type ProgressColumns = StepColumns & Pick<ScheduleRow, "lane" | "name" | "dedupe_key" | "live">;
 
 /** What a row holds when it is read, or why it cannot be used. */
 export type Decoded =
@@ -55,20 +56,34 @@ export function encodeRow(document: ScheduleDocument): ScheduleRow {
   };
 }
 
+/** The columns to write when neither the definition has changed nor whether it is retired. */
+export function encodeStep(document: ScheduleDocument): StepColumns {
+  return stepColumns(document, documentIndex(document));
+}
+
 /** The columns to write when the definition has not changed. */
 export function encodeProgress(document: ScheduleDocument): ProgressColumns {
   const index = documentIndex(document);
   return {
-    id: document.id,
+    ...stepColumns(document, index),
     lane: index.lane === null ? null : columnText(index.lane),
-    // A column holds whole milliseconds; rounded up, since nothing may happen before its time.
-    wake_at: index.wakeAt === null ? null : Math.ceil(index.wakeAt),
-    next_run: index.nextRun === null ? null : Math.ceil(index.nextRun),
     name: index.name === null ? null : columnText(index.name),
     dedupe_key: index.key === null ? null : columnText(index.key),
     live: index.live ? 1 : 0,
-    running: index.running ? 1 : 0,
-    progress: progressText(document.progress),
+  };
+}
+
+function stepColumns(
+  { id, progress }: ScheduleDocument,
+  { wakeAt, nextRun, running }: DocumentIndex,
+): StepColumns {
+  return {
+    id,
+    // A column holds whole milliseconds; rounded up, since nothing may happen before its time.
+    wake_at: wakeAt === null ? null : Math.ceil(wakeAt),
+    next_run: nextRun === null ? null : Math.ceil(nextRun),
+    running: running ? 1 : 0,
+    progress: progressText(progress),
   };
 }
 

@@ -11,13 +11,13 @@ import {
   type Selector,
   type Write,
 } from "../../../src/contract/mod.ts";
-import { type Decoded, decodeRow, inspectRow } from "../sql/codec.ts";
+import { type Decoded, decodeRow, inspectRow, type StoredTexts } from "../sql/codec.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
 import type { Connection } from "./connection.ts";
 import type { SqlValue } from "./database.ts";
 import { DocumentCache } from "./document_cache.ts";
 import { conflictOf, isUniqueConflict } from "./errors.ts";
-import type { Statements, WorkRow } from "./statements.ts";
+import type { Statements } from "./statements.ts";
 import { planWrite } from "./writes.ts";
 
 /** Of each lane, however many are due. */
@@ -78,25 +78,17 @@ export class Documents {
   }
 
   #due(lanes: readonly string[], limit: number, now: number): readonly Found[] {
-    const { earliest, due, byIds } = this.#statements;
+    const { earliest, due } = this.#statements;
     const waiting = this.#connection.all(earliest, { lanes: columnList(lanes) })
       .filter((lane) => lane.earliest !== null && lane.earliest <= now).map(({ lane }) => lane);
     if (waiting.length === 0) return [];
     const perLane = waiting.length === 1 ? limit : Math.max(Math.ceil(2 * limit / waiting.length), LEAST_PER_LANE);
-    const ids = this.#connection.all(due, { lanes: JSON.stringify(waiting), now, perLane, limit }).map(({ id }) => id);
-    const found = new Map<string, Found>();
-    const unknown: string[] = [];
-    for (const id of ids) {
+    const rows = this.#connection.all(due, { lanes: JSON.stringify(waiting), now, perLane, limit });
+    return rows.map((row) => {
+      const { id } = row;
       const document = this.#cache.get(id);
-      if (document === undefined) unknown.push(id);
-      else found.set(id, { id, document });
-    }
-    if (unknown.length > 0) {
-      for (const row of this.#connection.all(byIds, { ids: JSON.stringify(unknown) })) {
-        found.set(row.id, { id: row.id, ...this.#decode(row) });
-      }
-    }
-    return ids.map((id) => found.get(id)!);
+      return document === undefined ? { id, ...this.#decode(row) } : { id, document };
+    });
   }
 
   #read(select: Exclude<Selector, null>): ScheduleDocument | undefined {
@@ -113,13 +105,13 @@ export class Documents {
     );
   }
 
-  #current(row: WorkRow | undefined): ScheduleDocument | undefined {
+  #current(row: StoredTexts | undefined): ScheduleDocument | undefined {
     if (row === undefined) return undefined;
     return this.#cache.get(row.id) ?? this.#decode(row).document ??
       inspectRow(this.#connection.get(this.#statements.whole, { id: row.id })!);
   }
 
-  #decode(row: WorkRow): Decoded {
+  #decode(row: StoredTexts): Decoded {
     const decoded = decodeRow(row);
     if (decoded.document !== undefined) {
       this.#cache.set(decoded.document, row.progress.length, row.definition.length);

@@ -10,7 +10,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import type { DocumentQuery } from "../../../src/contract/mod.ts";
-import type { ProgressColumns, StoredTexts } from "../sql/codec.ts";
+import type { ProgressColumns, StepColumns, StoredTexts } from "../sql/codec.ts";
 import type { MetaRow, ScheduleRow, StoreTables } from "../sql/tables.ts";
 import type { SqlValue } from "./database.ts";
 
@@ -21,9 +21,6 @@ export interface Statement<P, R = never> {
   /** Never set: carries the type of the rows. */
   readonly row?: R;
 }
-
-/** A row as the machine reads it: texts, and the columns by which it was found. */
-export type WorkRow = StoredTexts & Pick<ScheduleRow, "lane" | "wake_at">;
 
 /** What changes when anybody writes: another connection, or this one. */
 export interface Versions {
@@ -37,16 +34,16 @@ export interface Statements {
   readonly storeId: Statement<unknown, MetaRow>;
   /** Takes the write lock without changing anything, and answers the store's id. */
   readonly lock: Statement<unknown, MetaRow>;
-  readonly byId: Statement<{ id: string }, WorkRow>;
-  readonly byIds: Statement<{ ids: string }, WorkRow>;
-  readonly byName: Statement<{ owner: string; name: string }, WorkRow>;
-  readonly byKey: Statement<{ owner: string; key: string }, WorkRow>;
+  readonly byId: Statement<{ id: string }, StoredTexts>;
+  readonly byName: Statement<{ owner: string; name: string }, StoredTexts>;
+  readonly byKey: Statement<{ owner: string; key: string }, StoredTexts>;
   readonly whole: Statement<{ id: string }, ScheduleRow>;
   readonly earliest: Statement<{ lanes: string }, { lane: string; earliest: number | null }>;
-  readonly due: Statement<{ lanes: string; now: number; perLane: number; limit: number }, { id: string }>;
+  readonly due: Statement<{ lanes: string; now: number; perLane: number; limit: number }, StoredTexts>;
   readonly backlog: Statement<{ before: number; limit: number }, { lane: string; earliest: number; due: number }>;
   readonly insert: Statement<ScheduleRow>;
   readonly update: Statement<ScheduleRow>;
+  readonly step: Statement<StepColumns>;
   readonly progress: Statement<ProgressColumns>;
   readonly park: Statement<{ id: string; parked: string }>;
   readonly remove: Statement<{ id: string }>;
@@ -60,9 +57,10 @@ export type FindCondition = Exclude<keyof DocumentQuery, "limit"> | "foreign";
 /** What the conditions compare with. */
 export type FindParameters = Readonly<Record<FindCondition | "limit", SqlValue>>;
 
-const PROGRESS_COLUMNS = ["lane", "wake_at", "next_run", "name", "dedupe_key", "live", "running", "progress"] as const;
+const STEP_COLUMNS = ["wake_at", "next_run", "running", "progress"] as const;
+const PROGRESS_COLUMNS = [...STEP_COLUMNS, "lane", "name", "dedupe_key", "live"] as const;
 const ROW_COLUMNS = [...PROGRESS_COLUMNS, "task", "owner", "grp", "target", "tags", "definition", "parked"] as const;
-const WORK_COLUMNS = ["id", "lane", "wake_at", "definition", "progress", "parked"] as const;
+const WORK_COLUMNS = ["id", "definition", "progress", "parked"] as const satisfies (keyof StoredTexts)[];
 
 /** Stands for a value in a query that is being built. */
 class Parameter {
@@ -96,13 +94,15 @@ export function compileStatements(prefix: string): Statements {
         .compile(),
     ),
     byId: named(work.where("id", "=", value("id")).compile()),
-    byIds: named(work.where("id", "in", sql<string>`(select value from json_each(${value("ids")}))`).compile()),
     byName: named(work.where("name", "=", value("name")).where("owner", "=", value("owner")).compile()),
     byKey: named(work.where("dedupe_key", "=", value("key")).where("owner", "=", value("owner")).compile()),
     whole: named(db.selectFrom(schedules).select(["id", ...ROW_COLUMNS]).where("id", "=", value("id")).compile()),
     insert: named(db.insertInto(schedules).values(values<ScheduleRow>(["id", ...ROW_COLUMNS])).compile()),
     update: named(
       db.updateTable(schedules).set(values<ScheduleRow>(ROW_COLUMNS)).where("id", "=", value("id")).compile(),
+    ),
+    step: named(
+      db.updateTable(schedules).set(values<ScheduleRow>(STEP_COLUMNS)).where("id", "=", value("id")).compile(),
     ),
     progress: named(
       db.updateTable(schedules).set(values<ScheduleRow>(PROGRESS_COLUMNS)).where("id", "=", value("id")).compile(),
@@ -125,10 +125,11 @@ type Raw = <P, R>(query: RawBuilder<R>) => Statement<P, R>;
 
 /** What is due: every look begins at one lane's end of the index, so that a backlog elsewhere costs nothing. */
 function queueStatements(raw: Raw, table: Expression<unknown>): Pick<Statements, "earliest" | "due" | "backlog"> {
+  const columns = sql.join(WORK_COLUMNS.map((column) => sql.ref(`s.${column}`)));
   const first = sql`select min(wake_at) from ${table} where lane = lanes.value and wake_at is not null`;
   return {
     earliest: raw(sql`select value as lane, (${first}) as earliest from json_each(${value("lanes")}) as lanes`),
-    due: raw(sql`select s.id from json_each(${value("lanes")}) as lanes cross join ${table} as s on s.seq in (
+    due: raw(sql`select ${columns} from json_each(${value("lanes")}) as lanes cross join ${table} as s on s.seq in (
       select seq from ${table} where lane = lanes.value and wake_at <= ${value("now")}
         order by wake_at limit ${value("perLane")}
       ) order by s.wake_at, s.seq limit ${value("limit")}`),

@@ -1,5 +1,5 @@
-import type { Write } from "../../../src/contract/mod.ts";
-import { encodeProgress, encodeRow } from "../sql/codec.ts";
+import type { ScheduleDocument, Write } from "../../../src/contract/mod.ts";
+import { encodeProgress, encodeRow, encodeStep } from "../sql/codec.ts";
 import type { SqlRow } from "./database.ts";
 import type { Statement, Statements } from "./statements.ts";
 
@@ -9,16 +9,19 @@ export interface PlannedWrite {
   readonly values: SqlRow;
 }
 
-/** How one document's change is written: a definition that stayed the same is not written again. */
+/** How one document's change is written: what stayed the same is not written again, nor are its indexes touched. */
 export function planWrite(statements: Statements, { before, after }: Write): PlannedWrite {
   if (after === null) return planned(statements.remove, { id: before!.id });
   if (before === undefined) return planned(statements.insert, encodeRow(after));
   // What is parked keeps its texts, whatever they are, for a person to look at.
   if (after.parked !== undefined) return planned(statements.park, { id: after.id, parked: after.parked });
-  if (before.definition === after.definition && before.parked === undefined) {
-    return planned(statements.progress, encodeProgress(after));
+  if (before.definition !== after.definition || before.parked !== undefined) {
+    return planned(statements.update, encodeRow(after));
   }
-  return planned(statements.update, encodeRow(after));
+  const isRetired = ({ progress }: ScheduleDocument) => progress.retired !== undefined;
+  return isRetired(before) === isRetired(after)
+    ? planned(statements.step, encodeStep(after))
+    : planned(statements.progress, encodeProgress(after));
 }
 
 function planned<P extends SqlRow>(statement: Statement<P>, values: P): PlannedWrite {
