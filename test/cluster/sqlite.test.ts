@@ -7,7 +7,7 @@ import { sqlite } from "../../plugins/storage/sqlite/mod.ts";
 import type { Storage } from "../../src/contract/mod.ts";
 import { document, id, store } from "../../src/testing/storage/documents.ts";
 import { context } from "../conformance/storage_suite.ts";
-import { start } from "./processes.ts";
+import { start } from "./store_processes.ts";
 
 const SCRIPT = join(import.meta.dirname, "sqlite_process.ts");
 
