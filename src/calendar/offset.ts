@@ -30,15 +30,24 @@ export function formatterOf(timezone: string): Intl.DateTimeFormat {
   return formatter;
 }
 
-/** How the formatter writes: month, day, year, hour, minute, second. */
-const WALL = /^(\d+)\D+(\d+)\D+(\d+)\D+(\d+)\D+(\d+)\D+(\d+)$/;
-
 /** Reads a zone's offsets (local time minus UTC, in milliseconds) at instants of whole seconds from the year 1 on. */
 export function offsetReader(timezone: string): (instant: number) => number {
   const formatter = formatterOf(timezone);
   return (instant) => {
-    const [, month, day, year, hour, minute, second] = WALL.exec(formatter.format(instant))!;
-    const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
-    return daysFromCivil(Number(year), Number(month), Number(day)) * DAY_MS + seconds * 1_000 - instant;
+    const [month, day, year, hour, minute, second] = numbers(formatter.format(instant));
+    return daysFromCivil(year!, month!, day!) * DAY_MS + ((hour! * 60 + minute!) * 60 + second!) * 1_000 - instant;
   };
+}
+
+/** The numbers in a text such as `3/29/2026, 03:00:00`, without the pieces of text that a pattern would leave behind. */
+function numbers(text: string): number[] {
+  const found: number[] = [];
+  let wasDigit = false;
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 48;
+    const isDigit = digit >= 0 && digit <= 9;
+    if (isDigit) found.push(wasDigit ? found.pop()! * 10 + digit : digit);
+    wasDigit = isDigit;
+  }
+  return found;
 }
