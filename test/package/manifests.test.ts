@@ -10,6 +10,8 @@ interface Manifest {
   readonly exports: Readonly<Record<string, unknown>>;
   readonly imports: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, unknown>>;
 }
 
 const read = (file: string): string => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
@@ -31,10 +33,15 @@ it("both manifests export the same subpaths, and each of npm's is the built file
 it("both manifests ask for the same versions of the same libraries", () => {
   const { "@std/ulid": ulid, ...others } = deno.imports;
   expect(ulid).toMatch(/^jsr:@std\/ulid@\^1/);
-  expect(npm.dependencies).toEqual({
+  expect({ ...npm.dependencies, ...npm.peerDependencies }).toEqual({
     "@std/ulid": expect.stringMatching(/^npm:ulid@\^3/),
     ...Object.fromEntries(Object.entries(others).map(([name, range]) => [name, range.replace(`npm:${name}@`, "")])),
   });
+});
+
+it("no peer is forced upon anybody", () => {
+  const optional = Object.keys(npm.peerDependencies ?? {}).map((name) => [name, { optional: true }]);
+  expect(npm.peerDependenciesMeta ?? {}).toEqual(Object.fromEntries(optional));
 });
 
 it("the changelog tells of this version", () => {
