@@ -141,11 +141,8 @@ export async function printFound(scheduler: Scheduler, database: string): Promis
   console.log(`Found ${infos.length} schedules in ${database}: ${runs} runs so far${since}.`);
   for (const { startedAt, scheduleId } of await scheduler.running()) {
     const { name, task } = infos.find(({ id }) => id === scheduleId)!;
-    console.log(
-      `The run of ${name ?? task} that began at ${
-        brief(startedAt)
-      } was cut short; it starts again when its lease ends.`,
-    );
+    const began = `The run of ${name ?? task} that began at ${brief(startedAt)} is not over:`;
+    console.log(`${began} another process has it, or it starts again when its lease ends.`);
   }
 }
 
