@@ -1,4 +1,5 @@
 import {
+  type Change,
   invalidOption,
   type Operation,
   type Principal,
@@ -128,7 +129,12 @@ function keyInUse(key: string, id: string): SchedulerError {
 }
 
 /** Puts a definition in the place of another one, unless nothing differs (N2). */
-export function replace(host: ClientHost, current: ScheduleDocument, wanted: ScheduleDefinition, now: number) {
+export function replace(
+  host: ClientHost,
+  current: ScheduleDocument,
+  wanted: ScheduleDefinition,
+  now: number,
+): Change<Done> {
   const definition = { ...wanted, spec: keepAnchor(current, wanted), createdAt: current.definition.createdAt };
   if (current.parked === undefined && sameJson(definition, current.definition)) return untouched(current);
   return changed(current, step(current, { type: "updated", definition }, now, host.env));

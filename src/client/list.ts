@@ -47,7 +47,11 @@ export interface DocumentPage {
 const PLACES: readonly Place[] = ["stored", "local"];
 
 /** One page of the stores, merged in order of id: ids are ULIDs, so one order holds across stores and time. */
-export async function findPage(host: ClientHost, query: DocumentQuery, places = PLACES): Promise<DocumentPage> {
+export async function findPage(
+  host: ClientHost,
+  query: DocumentQuery,
+  places: readonly Place[] = PLACES,
+): Promise<DocumentPage> {
   // One more than asked for tells whether another page follows; only the largest page has no room for it.
   const found = await findIn(host, places, { ...query, limit: Math.min(query.limit + 1, MAX_PAGE) });
   const documents = found.slice(0, query.limit);
