@@ -39,7 +39,7 @@ function first(prefix: string): string {
       seq integer primary key,
       id text not null unique,
       lane text,
-      wake_at integer check (wake_at between -8640000000000000 and 253402300799999),
+      wake_at integer check (wake_at between -8640000000000000 and 8640000000000000),
       next_run integer,
       task text not null,
       owner text not null,
