@@ -101,7 +101,7 @@ export class Runner {
     const { startedAt, cause } = execution;
     const at = clock.now() + this.#offset();
     const result = cause === undefined || (cause === "closed" && thrown === undefined)
-      ? resultOf(value, thrown, context, at)
+      ? resultOf(execution, value, thrown, context, at)
       : toldResult(execution, thrown, at);
     execution.settling = result !== undefined;
     const endedAt = startedAt + Math.round(durationMs);
@@ -129,6 +129,7 @@ export class Runner {
 type Result = Pick<Settlement, "outcome" | "fault" | "againMs" | "retire">;
 
 function resultOf(
+  execution: Execution,
   value: unknown,
   thrown: { error: unknown } | undefined,
   context: ScheduledContext,
@@ -142,7 +143,8 @@ function resultOf(
   }
   const retire = context.retireReason === undefined ? {} : { retire: context.retireReason };
   try {
-    const againMs = againOf(value);
+    // What a run of a schedule that is not adaptive answers is not even looked at (A5).
+    const againMs = execution.document.definition.adaptive ? againOf(value) : undefined;
     return againMs === undefined ? { outcome: "succeeded", ...retire } : { outcome: "succeeded", againMs, ...retire };
   } catch (error) {
     return { outcome: "faulted", fault: faultOf(error, at) };
