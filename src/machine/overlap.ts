@@ -1,7 +1,7 @@
 import { MAX_WAITING, type OverlapAnswer, type WaitingCause, type WaitingRun } from "../contract/mod.ts";
 import { decided, type Draft, question, setRun, setWaiting } from "./draft.ts";
 
-const HOLDING: ReadonlySet<WaitingCause> = new Set(["queued", "triggered", "replacing"]);
+const HOLDING: ReadonlySet<WaitingCause> = new Set(["queued", "catchup", "triggered", "replacing"]);
 
 /** What the policies say of a point that arrives while `running` runs execute and some starts wait. */
 export function overlapAnswer(draft: Draft, running: number): OverlapAnswer {

@@ -42,7 +42,6 @@ describe("arming", () => {
       expect(played.due(at(57))).toEqual([at(60)]);
       played.settle(at(57.5), { againMs: 1_000 });
       expect(played.due(at(58.5))).toEqual([at(58.5)]);
-      played.settle(at(58.6));
       expect(played.progress.next!.point).toBe(at(120));
     }],
     [
@@ -326,6 +325,16 @@ describe("overlap", () => {
     expect(played.progress.overlapCount).toBe(1 + MAX_WAITING * 2 - 1);
     expect(played.settle(late + 10, { outcome: "replaced" })).toEqual([late]);
     expect(played.progress).toMatchObject({ faultCount: 0, consecutiveFaults: 0 });
+  });
+
+  it("O4 replace: each further point takes the place of the one that waits, and counts it", () => {
+    const played = new Played({ options: { overlap: "replace" } });
+    for (let second = 1; second <= 4; second++) played.due(at(second));
+    expect(played.progress.waiting.map(({ point }) => point)).toEqual([at(4)]);
+    // The run of 1 s, and the points of 2 and 3 s that never ran.
+    expect(played.progress.overlapCount).toBe(3);
+    expect(played.told("overlapped")).toBe(3);
+    expect(played.settle(at(4.5), { outcome: "replaced" })).toEqual([at(4)]);
   });
 
   it("O5 a run held by a live lease counts as executing, and until its lease ended also once it is lost", () => {
