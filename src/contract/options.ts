@@ -78,11 +78,11 @@ export interface CoreOptions {
   readonly persist?: boolean;
   /** Whether a handler's `again(delay)` counts (A1). Default `true` for `at`, `false` otherwise. */
   readonly adaptive?: boolean;
-  /** Time after which a run is aborted (F5). Default: the task's. */
+  /** Time after which a run is aborted (F5); 0 means never. Default: the task's. */
   readonly timeout?: Duration;
   /** What happens to a run whose instance was lost (M3). Default `"rerun"`. */
   readonly onLost?: "rerun" | "fault";
-  /** How often one deadline may be lost (M3). Default 3. */
+  /** How often one deadline may be lost (M3), at most 100. Default 3. */
   readonly maxLost?: number;
   /** How long the record is kept after retirement (L3). Default: the scheduler's, 60 s. */
   readonly retention?: Duration;
