@@ -11,6 +11,7 @@ function watched(options: { readonly watch?: WatchDirectory } = {}) {
     state.open++;
     return {
       close: () => void state.open--,
+      unref() {},
       on: (_event, listener) => state.fail = listener,
     };
   });
@@ -91,7 +92,7 @@ describe("ChangeWatch", () => {
       clock,
       watch: (_directory, _options, listener) => {
         report = listener;
-        return { close() {}, on() {} };
+        return { close() {}, unref() {}, on() {} };
       },
       changed() {
         if (asked++ > 0) throw new Error("disk I/O error");

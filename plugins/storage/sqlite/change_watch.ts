@@ -15,7 +15,7 @@ export type WatchDirectory = (
   directory: string,
   options: { readonly persistent: false },
   listener: (event: string, name: string | null) => void,
-) => { close(): void; on(event: "error", listener: () => void): unknown };
+) => { close(): void; unref(): unknown; on(event: "error", listener: () => void): unknown };
 
 /**
  * Tells of what others write to the file. The operating system reports that the file or its log was written; a look at
@@ -60,6 +60,8 @@ export class ChangeWatch {
       const watcher = watch(dirname(file), { persistent: false }, (_event, name) => {
         if (name === null || names.includes(name)) this.#stir();
       });
+      // Deno's watcher keeps the process, whatever `persistent` says.
+      watcher.unref();
       watcher.on("error", () => {
         watcher.close();
         this.#stop = this.#poll();
