@@ -23,7 +23,7 @@ export interface EventRun {
   readonly endedAt?: Date;
   readonly durationMs?: number;
   readonly outcome?: RunOutcome;
-  /** Milliseconds from the deadline to the start. */
+  /** With `started`: milliseconds from when the run was due (a retry or a rerun from its own time) to its start. */
   readonly latenessMs?: number;
 }
 

@@ -42,7 +42,9 @@ export function eventRun(document: ScheduleDocument, run: LiveRun, settlement?: 
 /** Tells that a handler is about to be called. */
 export function tellStarted(emitter: Emitter, { document, run, lateMs, startedAt }: Execution): void {
   if (!emitter.has("started")) return;
-  const told = { ...eventRun(document, run), startedAt: new Date(startedAt), latenessMs: lateMs };
+  // It was late by so much when it was claimed, and has waited for a slot since.
+  const latenessMs = lateMs + Math.max(0, startedAt - run.claimedAt);
+  const told = { ...eventRun(document, run), startedAt: new Date(startedAt), latenessMs };
   emitter.emit("started", { schedule: eventSchedule(document), run: told });
 }
 
