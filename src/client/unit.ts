@@ -1,5 +1,6 @@
 import {
   type Group,
+  NameIndex,
   type Operation,
   type Principal,
   type ScheduleDocument,
@@ -208,9 +209,14 @@ interface Written {
 /** The stores with a unit's own changes laid over them. */
 class Overlay {
   readonly #written: Map<string, Written>;
+  readonly #names: Readonly<Record<Place, NameIndex>>;
 
   constructor(before?: Overlay) {
     this.#written = new Map(before === undefined ? [] : before.#written);
+    this.#names = {
+      stored: new NameIndex(before === undefined ? undefined : before.#names.stored),
+      local: new NameIndex(before === undefined ? undefined : before.#names.local),
+    };
   }
 
   get(id: string): Written | undefined {
@@ -218,24 +224,14 @@ class Overlay {
   }
 
   put(place: Place, id: string, document: ScheduleDocument | null): void {
+    this.#names[place].replace(this.#written.get(id)?.document, document);
     this.#written.set(id, { place, document });
   }
 
   find(place: Place, select: Exclude<Selector, null>): Written | undefined {
-    if ("id" in select) return this.#written.get(select.id);
-    for (const written of this.#written.values()) {
-      if (written.place === place && written.document !== null && isNamed(written.document, select)) return written;
-    }
-    return undefined;
+    const id = "id" in select ? select.id : this.#names[place].find(select);
+    return id === undefined ? undefined : this.#written.get(id);
   }
-}
-
-function isNamed(
-  { definition, progress }: ScheduleDocument,
-  select: Exclude<Selector, null | { readonly id: string }>,
-): boolean {
-  if (progress.retired !== undefined || definition.owner !== select.owner) return false;
-  return "name" in select ? definition.name === select.name : definition.key === select.key;
 }
 
 function isCreation({ select }: Operation<Done>): boolean {

@@ -54,6 +54,7 @@ function tooMany(given: number): SchedulerError {
 class View {
   readonly #read: Lookup;
   readonly #writes = new Map<string, Write>();
+  readonly #names = new NameIndex();
 
   constructor(read: Lookup) {
     this.#read = read;
@@ -61,19 +62,13 @@ class View {
 
   find(select: Selector): ScheduleDocument | undefined {
     if (select === null) return undefined;
-    if ("id" in select) return this.#overlaid(select.id) ?? this.#stored(select);
-    for (const { after } of this.#writes.values()) if (after !== null && matches(after, select)) return after;
-    const stored = this.#stored(select);
-    return stored;
-  }
-
-  #overlaid(id: string): ScheduleDocument | undefined {
-    return this.#writes.get(id)?.after ?? undefined;
+    const id = "id" in select ? select.id : this.#names.find(select);
+    const write = id === undefined ? undefined : this.#writes.get(id);
+    return write === undefined ? this.#stored(select) : write.after ?? undefined;
   }
 
   /** What the store holds, unless the group has replaced or removed it. */
   #stored(select: Exclude<Selector, null>): ScheduleDocument | undefined {
-    if ("id" in select && this.#writes.has(select.id)) return undefined;
     const found = this.#read(select);
     return found !== undefined && this.#writes.has(found.id) ? undefined : found;
   }
@@ -83,6 +78,7 @@ class View {
     if (id === undefined) return;
     const earlier = this.#writes.get(id);
     const before = earlier === undefined ? current : earlier.before;
+    this.#names.replace(earlier?.after, after);
     if (after === null && before === undefined) this.#writes.delete(id);
     else this.#writes.set(id, { before, after });
   }
@@ -92,10 +88,39 @@ class View {
   }
 }
 
-function matches(document: ScheduleDocument, select: Exclude<Selector, null>): boolean {
-  const { definition, progress } = document;
-  if (progress.retired !== undefined) return false;
-  if ("id" in select) return document.id === select.id;
-  if (definition.owner !== select.owner) return false;
-  return "name" in select ? definition.name === select.name : definition.key === select.key;
+/** Ids of live documents by owner and name, and by owner and key: what a {@linkcode Selector} of those finds. */
+export class NameIndex {
+  readonly #ids: Map<string, string>;
+
+  /** Begins empty, or as a copy of another. */
+  constructor(before?: NameIndex) {
+    this.#ids = new Map(before === undefined ? [] : before.#ids);
+  }
+
+  /** The id of the live document that a selector names. */
+  find(select: Exclude<Selector, null | { readonly id: string }>): string | undefined {
+    return this.#ids.get(
+      "name" in select ? nameText("name", select.owner, select.name) : nameText("key", select.owner, select.key),
+    );
+  }
+
+  /** Puts a document in the place of its predecessor. */
+  replace(before: ScheduleDocument | null | undefined, after: ScheduleDocument | null): void {
+    for (const text of namesOf(before)) this.#ids.delete(text);
+    for (const text of namesOf(after)) this.#ids.set(text, after!.id);
+  }
+}
+
+/** Owners and names hold no U+0000, so that it parts them. */
+function nameText(kind: "name" | "key", owner: string, name: string): string {
+  return `${kind}\0${owner}\0${name}`;
+}
+
+function namesOf(document: ScheduleDocument | null | undefined): readonly string[] {
+  if (document === null || document === undefined || document.progress.retired !== undefined) return [];
+  const { owner, name, key } = document.definition;
+  const names: string[] = [];
+  if (name !== undefined) names.push(nameText("name", owner, name));
+  if (key !== undefined) names.push(nameText("key", owner, key));
+  return names;
 }
