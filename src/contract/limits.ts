@@ -144,4 +144,4 @@ export const UNCLAIMED_AFTER_MS = 5_000;
 export const MAX_CONCURRENCY = 10_000;
 
 /** The longest duration: anything longer passes {@linkcode MAX_DEADLINE} from any instant since 1970. */
-export const MAX_DURATION_MS = MAX_DEADLINE;
+export const MAX_DURATION_MS: number = MAX_DEADLINE;
