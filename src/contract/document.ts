@@ -112,7 +112,7 @@ export interface ArmedDeadline {
   readonly again?: true;
 }
 
-/** Why a live run has to end before its time: by overlap `replace` (O4), by `abortRun` (L6), by `stop` with `abortRunning` (L2). */
+/** Why a live run has to end early: by overlap `replace` (O4), by `abortRun` (L6), by `stop` with `abortRunning` (L2). */
 export type AbortCause = "replaced" | "aborted" | "stopped";
 
 /** A run that an instance holds. */
@@ -174,7 +174,7 @@ export interface CatchupBacklog {
  */
 export type RunOutcome = "succeeded" | "faulted" | "timeout" | "aborted" | "replaced" | "lost";
 
-/** What is kept of an error, as text that every store can hold: well-formed, without U+0000, cut with `...` where too long. */
+/** What is kept of an error, as text that every store can hold: well-formed, without U+0000, cut where it is too long. */
 export interface Fault {
   /** The error's name, at most 200 characters; `"Thrown"` for a thrown value that is no object. */
   readonly name: string;

@@ -5,7 +5,9 @@ import type { Group, Operation, Selector } from "./storage.ts";
 
 /** A document before and after a group; `after` is `null` when it is removed. */
 export interface Write {
+  /** As the driver read it; `undefined` for a new one. */
   readonly before: ScheduleDocument | undefined;
+  /** What is to be stored. */
   readonly after: ScheduleDocument | null;
 }
 
@@ -14,12 +16,26 @@ export type Evaluation<T> =
   | { readonly committed: true; readonly values: readonly T[]; readonly writes: readonly Write[] }
   | { readonly committed: false; readonly reason: SchedulerError };
 
-/** What {@linkcode evaluateGroup} reads by: not for new documents. */
+/** Reads what the store holds, for {@linkcode evaluateGroup}; not asked for new documents. */
 export type Lookup = (select: Exclude<Selector, null>) => ScheduleDocument | undefined;
 
 /**
  * Decides a whole group against what a driver reads, each operation seeing what those before it did. Pure apart from
  * `read`. A driver calls it inside its transaction and then writes `writes`, which name each document once.
+ *
+ * @param now The store's time, for the decisions, in milliseconds since the Unix epoch.
+ * @returns What to write and to answer. A group of more than 10,000 operations is refused with `invalid_option`.
+ * @example
+ * ```ts
+ * import { evaluateGroup, type Operation } from "@ostinato/scheduler/contract";
+ *
+ * const stop: Operation<boolean> = {
+ *   select: { owner: "system", name: "nightly" },
+ *   decide: (current) => current === undefined ? { value: false } : { value: true, document: null },
+ * };
+ * const outcome = evaluateGroup([stop], () => undefined, Date.now());
+ * console.log(outcome); // { committed: true, values: [ false ], writes: [] }
+ * ```
  */
 export function evaluateGroup<T>(group: Group<T>, read: Lookup, now: number): Evaluation<T> {
   if (group.length > MAX_OPERATIONS) return { committed: false, reason: tooMany(group.length) };

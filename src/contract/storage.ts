@@ -2,7 +2,7 @@ import type { Clock, Logger } from "./clock.ts";
 import type { ScheduleDocument } from "./document.ts";
 import { SchedulerError, type SchedulerErrorOptions } from "./errors.ts";
 
-/** What a driver can do. Only these may skip a conformance case. */
+/** What a driver can do: the differences that are documented. Only these may skip a conformance case. */
 export interface StorageSupports {
   /** The store has a clock of its own, which decides what is due (T8). */
   readonly clock: boolean;
@@ -22,7 +22,9 @@ export interface StorageSupports {
 
 /** What a driver gets at opening. */
 export interface StorageContext {
+  /** For timers and for deferring; what is due is decided by the `now` of each call. */
   readonly clock: Clock;
+  /** For what a person has to know and no error can tell. */
   readonly logger: Logger;
 }
 
@@ -32,11 +34,11 @@ export interface Change<T = unknown> {
   readonly document?: ScheduleDocument | null;
   /** Handed back when the group is committed. */
   readonly value: T;
-  /** Refuses: nothing of the group is stored and the caller gets this. */
+  /** Refuses: nothing of the group is stored, and its result carries this as the reason. */
   readonly reject?: SchedulerError;
 }
 
-/** Which document an operation is about; `null` makes a new one, without looking. Names and keys find live documents only. */
+/** Which document an operation is about; `null`: a new one, without looking. Names and keys find live documents only. */
 export type Selector =
   | { readonly id: string }
   | { readonly owner: string; readonly name: string }
@@ -45,6 +47,7 @@ export type Selector =
 
 /** One document's part of a group. */
 export interface Operation<T = unknown> {
+  /** Which document it is about. */
   readonly select: Selector;
   /**
    * Pure and synchronous; may be called more than once, the last call counts. The document it puts has the id of the
@@ -56,7 +59,10 @@ export interface Operation<T = unknown> {
 /** Operations that commit together or not at all, each seeing what those before it did. */
 export type Group<T = unknown> = readonly Operation<T>[];
 
-/** What became of a group. */
+/**
+ * What became of a group: a value for each operation, or why nothing of it is stored: a refusal, or `conflict` for an id,
+ * name or key that is in use.
+ */
 export type GroupResult<T = unknown> =
   | { readonly committed: true; readonly values: readonly T[] }
   | { readonly committed: false; readonly reason: SchedulerError };
@@ -73,8 +79,11 @@ export interface AdvanceRequest {
 
 /** A document that the store holds and nobody can read. */
 export interface Damaged {
+  /** The document's id. */
   readonly id: string;
+  /** Its task's name, as it is indexed. */
   readonly task: string;
+  /** What is wrong with it, for people. */
   readonly error: string;
 }
 
@@ -94,19 +103,25 @@ export interface AdvanceResult<T> {
 
 /** Which documents to list. All given conditions must hold. */
 export interface DocumentQuery {
+  /** The owner's id. */
   readonly owner?: string;
+  /** The task's name. */
   readonly task?: string;
+  /** The schedule's name; found while it is live. */
   readonly name?: string;
+  /** What it is about. */
   readonly target?: string;
+  /** The declared set. */
   readonly group?: string;
+  /** One of its tags. */
   readonly tag?: string;
-  /** Next deadline strictly before this instant. */
+  /** Next run, as `DocumentIndex.nextRun` has it, strictly before this instant. */
   readonly dueBefore?: number;
   /** Only documents with a run in progress. */
   readonly running?: true;
   /** Retired documents too. Default: live ones only. */
   readonly retired?: true;
-  /** At most this many, in order of id. */
+  /** At most this many, in order of id, and never more than 1,000. */
   readonly limit: number;
   /** Ids after this one. */
   readonly after?: string;
@@ -114,6 +129,7 @@ export interface DocumentQuery {
 
 /** What is due in one lane. */
 export interface LaneBacklog {
+  /** The lane: a task's name, or `""` for retired documents. */
   readonly task: string;
   /** Documents whose `wakeAt` is at or before the instant asked for; counting stops at the limit. */
   readonly due: number;
@@ -131,11 +147,50 @@ export interface Enlisted {
 
 /**
  * A place that finds the documents that are due and transforms them atomically. Time is always an argument or the
- * store's own. Expected races are return values; only a broken world throws, as a {@linkcode StorageError}.
+ * store's own, in milliseconds since the Unix epoch. Expected races are return values; only a broken world throws, as a
+ * {@linkcode StorageError}. Whether a driver keeps all of this is shown by `storageCases` of `./testing`.
+ *
+ * @example
+ * ```ts
+ * import { createScheduler, defineTask } from "@ostinato/scheduler";
+ * import type { Storage } from "@ostinato/scheduler/contract";
+ * import { memory } from "@ostinato/scheduler/memory";
+ *
+ * // Any store, with a line for each call that changes something.
+ * function traced(inner: Storage): Storage {
+ *   return {
+ *     name: inner.name,
+ *     supports: { ...inner.supports, enlist: false },
+ *     open: (context) => inner.open(context),
+ *     close: () => inner.close(),
+ *     now: (fallback) => inner.now(fallback),
+ *     async advance(request, step) {
+ *       const result = await inner.advance(request, step);
+ *       console.log(`moved ${result.values.length}`);
+ *       return result;
+ *     },
+ *     async apply(groups, now) {
+ *       const results = await inner.apply(groups, now);
+ *       console.log(`committed ${results.filter(({ committed }) => committed).length} of ${groups.length}`);
+ *       return results;
+ *     },
+ *     get: (id) => inner.get(id),
+ *     find: (query) => inner.find(query),
+ *     nextWake: (lanes) => inner.nextWake(lanes),
+ *     backlog: (before, limit) => inner.backlog(before, limit),
+ *     subscribe: (listener) => inner.subscribe?.(listener) ?? (() => {}),
+ *   };
+ * }
+ *
+ * const beat = defineTask("beat", () => {});
+ * await using scheduler = createScheduler({ storage: traced(memory()), tasks: [beat] });
+ * await scheduler.every(beat, "1h"); // committed 1 of 1
+ * ```
  */
 export interface Storage {
   /** Short name for messages, such as `"sqlite"`. */
   readonly name: string;
+  /** What it can do; the same from its making on. */
   readonly supports: StorageSupports;
   /** Opens and migrates, under a lock. Called once. Errors: `store_unavailable`, `store_too_new`. */
   open(context: StorageContext): Promise<void>;
@@ -153,6 +208,7 @@ export interface Storage {
   ): Promise<AdvanceResult<T>>;
   /** All or nothing for each group, in order; concurrent calls may share one commit. Resolves once it is durable. */
   apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]>;
+  /** The document of an id, retired ones too; one that is damaged says so in `parked`. */
   get(id: string): Promise<ScheduleDocument | undefined>;
   /** One page, in order of id (so of creation), stable while documents come and go. */
   find(query: DocumentQuery): Promise<readonly ScheduleDocument[]>;
