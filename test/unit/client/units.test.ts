@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineTask, type Schedule, type TransactionClient } from "../../../mod.ts";
 import { createClient, SYSTEM_PRINCIPAL } from "../../../src/client/mod.ts";
@@ -302,4 +303,83 @@ describe("units of work against others' changes", () => {
     );
     expect((await client.list().page()).schedules).toEqual([]);
   });
+});
+
+describe("units of work and single calls", () => {
+  type Step = { readonly what: string; readonly nth: number; readonly word: string; readonly persist: boolean };
+
+  /** Makes one call; its answer, with ids as they are and errors by code. */
+  async function make(
+    client: TransactionClient,
+    known: string[],
+    { what, nth, word, persist }: Step,
+  ): Promise<unknown> {
+    const id = known[nth % Math.max(1, known.length)] ?? "none";
+    const created = async (call: Promise<Schedule>) => {
+      const schedule = await call;
+      if (!known.includes(schedule.id)) known.push(schedule.id);
+      return [schedule.id, schedule.kind, schedule.nextRun];
+    };
+    const calls: Record<string, () => Promise<unknown>> = {
+      every: () => created(client.every("t", `${nth + 1}m`, nth, { persist })),
+      named: () => created(client.every("t", `${nth % 2 + 1}h`, 1, { name: word, persist })),
+      cron: () => created(client.cron(word, "@daily", "t")),
+      keep: () => created(client.after("t", "1h", nth, { key: word, persist })),
+      replace: () => created(client.after("t", `${nth}h`, nth, { key: word, onConflict: "replace" })),
+      error: () => created(client.after("t", "1h", nth, { key: word, onConflict: "error" })),
+      many: () =>
+        client.createMany([{ task: "t", every: "1h", name: word }, {
+          task: "t",
+          after: "1h",
+          key: word,
+          onConflict: "error",
+        }]),
+      stop: () => client.stop(id),
+      pause: () => client.pause(id),
+      resume: () => client.resume(id),
+      trigger: () => client.trigger(id),
+      update: () => created(client.update(id, { every: `${nth + 1}m` })),
+      valid: () => client.valid(id),
+      info: () => client.info(id),
+    };
+    return await calls[what]!().then((answer) => answer, (error) => error.code);
+  }
+
+  const step = fc.record<Step>({
+    what: fc.constantFrom(
+      ..."every named cron keep replace error many stop pause resume trigger update valid info".split(" "),
+    ),
+    nth: fc.nat(5),
+    word: fc.constantFrom("a", "b"),
+    persist: fc.boolean(),
+  });
+
+  it("U1 U2 the same calls answer the same, and leave the same, in one transaction as one by one", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const [alone, together] = [await memoryHost([task("t")]), await memoryHost([task("t")])];
+        const [a, b] = [createClient(alone, SYSTEM_PRINCIPAL), createClient(together, SYSTEM_PRINCIPAL)];
+        const known: { readonly a: string[]; readonly b: string[] } = { a: [], b: [] };
+        const answers: unknown[] = [];
+        for (const one of steps) answers.push(forms(await make(a, known.a, one)));
+        const inside: unknown[] = [];
+        await b.transaction(async (tx) => {
+          for (const one of steps) inside.push(forms(await make(tx, known.b, one)));
+        });
+        expect(inside).toEqual(answers);
+        for (const place of ["stored", "local"] as const) {
+          const all = { limit: 1_000, retired: true } as const;
+          expect(await together.find(place, all)).toEqual(await alone.find(place, all));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  /** Schedules have methods of their own, which no two share. */
+  function forms(answer: unknown): unknown {
+    return Array.isArray(answer)
+      ? answer.map((one) => typeof one?.stop === "function" ? [one.id, one.nextRun] : one)
+      : answer;
+  }
 });
