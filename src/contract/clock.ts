@@ -1,3 +1,5 @@
+import { MAX_TIMER_MS } from "./limits.ts";
+
 /** Where the scheduler takes its time from. The system's clock by default; `manualClock` of `./testing` in tests. */
 export interface Clock {
   /** Wall time: milliseconds since the Unix epoch. May jump. */
@@ -20,6 +22,20 @@ export interface Clock {
    * scheduler compares it with the monotonic one every second.
    */
   onJump?(callback: () => void): () => void;
+}
+
+/**
+ * Calls back once after a delay of any length, in steps that a runtime's timer holds (T7).
+ *
+ * @returns A function that cancels it.
+ */
+export function longTimer(clock: Pick<Clock, "setTimer">, callback: () => void, delayMs: number): () => void {
+  const wait = Math.min(delayMs, MAX_TIMER_MS);
+  let cancel = clock.setTimer(() => {
+    if (wait < delayMs) cancel = longTimer(clock, callback, delayMs - wait);
+    else callback();
+  }, wait);
+  return () => cancel();
 }
 
 /** Where messages for people go; `console` fits. */

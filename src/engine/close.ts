@@ -1,4 +1,4 @@
-import { ABORT_GRACE_MS, type Clock, type Group, MAX_TIMER_MS } from "../contract/mod.ts";
+import { ABORT_GRACE_MS, type Clock, type Group, longTimer } from "../contract/mod.ts";
 import { type Done, type MachineEvent, step } from "../machine/mod.ts";
 import type { Engine } from "./engine.ts";
 import type { Execution } from "./execution.ts";
@@ -32,7 +32,7 @@ export async function within(clock: Clock, withinMs: number, until: Promise<void
   if (clock.pass !== undefined) return await clock.pass(withinMs, until);
   let cancel = () => {};
   const time = new Promise<void>((resolve) => {
-    cancel = clock.setTimer(resolve, Math.min(withinMs, MAX_TIMER_MS));
+    cancel = longTimer(clock, resolve, withinMs);
   });
   await Promise.race([time, until]);
   cancel();

@@ -3,7 +3,7 @@ import {
   type AbortCause,
   type Clock,
   type LiveRun,
-  MAX_TIMER_MS,
+  longTimer,
   type ScheduleDocument,
   SchedulerError,
 } from "../contract/mod.ts";
@@ -68,13 +68,9 @@ export class Execution {
     this.#controller?.abort(reasonOf(cause));
   }
 
-  /** Tells it to end after a time (F5); no timer holds more than 2^31-1 ms. */
+  /** Tells it to end after a time (F5). */
   limit(clock: Clock, timeoutMs: number): void {
-    const wait = Math.min(timeoutMs, MAX_TIMER_MS);
-    this.#cancelTimer = clock.setTimer(() => {
-      if (wait < timeoutMs) this.limit(clock, timeoutMs - wait);
-      else this.abortWithin(clock, "timeout");
-    }, wait);
+    this.#cancelTimer = longTimer(clock, () => this.abortWithin(clock, "timeout"), timeoutMs);
   }
 
   /** Tells it to end, and is done with it after the grace, whether its handler has ended or not. */

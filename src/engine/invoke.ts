@@ -2,6 +2,7 @@ import {
   type AnyTask,
   type Json,
   type Logger,
+  longTimer,
   parseDuration,
   type Principal,
   type RunContext,
@@ -34,7 +35,8 @@ export interface Invocation {
 /** Runs a task now; its changes commit when it succeeds, and its answer follows them. */
 export async function invoke(invocation: Invocation): Promise<unknown> {
   const { task, input, unit, middleware, clock, controller } = invocation;
-  const cancel = task.timeout === undefined ? () => {} : clock.setTimer(
+  const cancel = task.timeout === undefined ? () => {} : longTimer(
+    clock,
     () => controller.abort(new DOMException("the call took longer than the task's timeout", "TimeoutError")),
     parseDuration(task.timeout, "timeout"),
   );

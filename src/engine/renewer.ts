@@ -59,7 +59,9 @@ export class Renewer {
     const held = [...this.#events.held()].filter((execution) => !execution.over);
     const before = this.#events.now() + leaseMs * 0.7;
     const longSince = clock.monotonic() - LASTING_MS;
-    const renews = ({ leaseUntil }: Execution) => leaseUntil <= before;
+    // One that lasts longer than a lease can was made before the clock stepped back: nobody would miss us for as long (T8).
+    const longest = this.#events.now() + leaseMs;
+    const renews = ({ leaseUntil }: Execution) => leaseUntil <= before || leaseUntil > longest;
     const due = held.filter((execution) =>
       renews(execution) || (asked && (execution.startedMono ?? Infinity) < longSince)
     );

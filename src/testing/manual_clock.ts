@@ -1,4 +1,12 @@
-import { type Clock, type Duration, type Instant, MAX_TIMER_MS, parseDuration, parseInstant } from "../contract/mod.ts";
+import {
+  type Clock,
+  type Duration,
+  type Instant,
+  longTimer,
+  MAX_TIMER_MS,
+  parseDuration,
+  parseInstant,
+} from "../contract/mod.ts";
 
 /** A clock that a test moves. */
 export interface ManualClock extends Clock {
@@ -8,7 +16,10 @@ export interface ManualClock extends Clock {
    * A `close` that waits for handlers lets time pass by itself when the test leaves the clock alone.
    */
   advance(duration: Duration): Promise<void>;
-  /** Sets the wall time at once, forward or back, without passing through what lies between: a clock step. */
+  /**
+   * Sets the wall time at once, forward or back, without passing through what lies between: a clock step. What is due
+   * by then runs.
+   */
   set(instant: Instant): Promise<void>;
   /** Inside a handler: resolves once so much virtual time has passed; rejects with the signal's reason when it aborts. */
   sleep(duration: Duration, options?: { readonly signal?: AbortSignal }): Promise<void>;
@@ -162,6 +173,7 @@ class Manual implements ManualClock {
     this.#origin = parseInstant(instant, "set") - this.#passed;
     for (const callback of [...this.#jumps]) callback();
     await this.settled();
+    while (await this.#fire(this.#passed));
   }
 
   /** Lets time pass once the test has left the clock alone for long enough to be taken to wait for this. */
@@ -171,7 +183,7 @@ class Manual implements ManualClock {
       over = true;
     };
     until.then(end, end);
-    const cancel = this.setTimer(end, Math.min(withinMs, MAX_TIMER_MS));
+    const cancel = longTimer(this, end, withinMs);
     for (let idle = 0; !over; idle = this.#moving > 0 || this.#work > 0 ? 0 : idle + 1) {
       await turn();
       if (!over && idle >= LEFT_ALONE_TURNS) await this.#fire(Infinity);
@@ -182,7 +194,7 @@ class Manual implements ManualClock {
   sleep(duration: Duration, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { signal } = options;
     return new Promise((resolve, reject) => {
-      const cancel = this.setTimer(() => {
+      const cancel = longTimer(this, () => {
         signal?.removeEventListener("abort", abort);
         resolve();
       }, parseDuration(duration, "sleep"));

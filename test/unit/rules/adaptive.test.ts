@@ -47,12 +47,10 @@ describe.each(STORES)("adaptive delays on %s", (store) => {
   });
 
   it("A3 on an interval the next deadline alone is replaced; the cadence resumes in phase after that firing", async () => {
-    const { clock, task, scheduler, starts, schedule } = await every({ again: (run) => run === 0 ? "10s" : undefined });
+    const { clock, starts, schedule } = await every({ again: (run) => run === 0 ? "10s" : undefined });
     await clock.advance("3m");
     expect(starts(START)).toEqual([60, 70, 120, 180]);
     expect(await schedule.info()).toMatchObject({ missedCount: 0, overlapCount: 0, adaptive: true });
-    expect(task.name).toBe("noting");
-    await scheduler.close();
   });
 
   it("A3 a delay past several points passes over them: the cadence resumes at the first point after the firing", async () => {
