@@ -44,8 +44,8 @@ export const MAX_CRON_SEARCH_MS = 600 * 365.2425 * 86_400_000;
 
 /** Time zones whose tables are kept: the IANA database has about 600 names, aliases included. */
 export const MAX_ZONES = 1_000;
-/** Quarters of years of one zone kept in its table, some 150 bytes each: all that differ, from 1800 to 2137. */
-export const MAX_ZONE_PARTS = 1_400;
+/** Eighths of years of one zone kept in its table, some 150 bytes each: all that differ, from 1800 to 2137. */
+export const MAX_ZONE_PARTS = 2_800;
 /** Intl formatters kept for reading zones: each costs tens of KiB, and a zone asks it again only for a part of a year not yet read. */
 export const MAX_ZONE_FORMATTERS = 8;
 
