@@ -169,8 +169,8 @@ export interface CatchupBacklog {
 }
 
 /**
- * How a run ended. `faulted`: it threw, could not be started, or answered an invalid delay; `timeout` (F5), `aborted` (L6) and `lost` (M3) are
- * faults as well; `replaced` (O4) is neither a fault nor a success.
+ * How a run ended. `faulted`: it threw, could not be started, or answered an invalid delay; `timeout` (F5), `aborted` (L6)
+ * and `lost` (M3) are faults as well; `replaced` (O4) is neither a fault nor a success.
  */
 export type RunOutcome = "succeeded" | "faulted" | "timeout" | "aborted" | "replaced" | "lost";
 

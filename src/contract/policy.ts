@@ -5,10 +5,11 @@ import type { Json, JsonObject } from "./json.ts";
 export interface PolicyQuestion {
   /** The schedule's id. */
   readonly id: string;
+  /** Once, at an interval, or by the calendar. */
   readonly kind: ScheduleKind;
   /** The schedule's options as their parsers returned them; a key at its default is absent. */
   readonly options: JsonObject;
-  /** The instant of the decision. */
+  /** The instant of the decision, in milliseconds since the Unix epoch, as all instants here. */
   readonly now: number;
 }
 
@@ -16,11 +17,13 @@ export interface PolicyQuestion {
 export interface MissedQuestion extends PolicyQuestion {
   /** How many. */
   readonly count: number;
+  /** The first of them. */
   readonly oldest: number;
+  /** The last of them. */
   readonly newest: number;
 }
 
-/** What becomes of missed points: none runs, one run stands for the newest, or each has its own run. */
+/** What becomes of missed points: none runs, one run stands for the newest, or each has its own run, the oldest first. */
 export type MissedAnswer =
   | { readonly run: "none" }
   | { readonly run: "newest" }
@@ -34,13 +37,16 @@ export type MissedAnswer =
 
 /** A point arrives while the previous run of the schedule is executing (O). */
 export interface OverlapQuestion extends PolicyQuestion {
-  /** Runs executing, at least one. */
+  /** Runs executing, at least one; those that other instances hold count. */
   readonly running: number;
   /** Points already waiting. */
   readonly queued: number;
 }
 
-/** What becomes of a point that arrives during a run. */
+/**
+ * What becomes of a point that arrives during a run: it is dropped and counted, waits for the run's end, starts beside it,
+ * or has it aborted and takes its place.
+ */
 export type OverlapAnswer = "drop" | "queue" | "start" | "replace";
 
 /** A point is about to be armed. */
@@ -53,20 +59,22 @@ export interface ShiftQuestion extends PolicyQuestion {
   readonly random: number;
 }
 
-/** A point is about to be armed: may it fire at all? */
+/** A cadence point is about to be armed: may it fire at all? Not asked of one-shots, nor of what `again` asks for. */
 export interface AdmitQuestion extends PolicyQuestion {
+  /** The cadence point. */
   readonly point: number;
 }
 
-/** Whether a point may fire; a skipped one is dropped with the reason, as are all before `until`. */
+/** Whether a point may fire; a skipped one is dropped with the reason, as are all before `until`, and none is missed. */
 export type AdmitAnswer = "run" | { readonly skip: string; readonly until?: number };
 
-/** A run has ended. */
+/** A run has ended in a fault, or was lost; nothing is asked of a success or a replaced run. */
 export interface SettledQuestion extends PolicyQuestion {
+  /** How it ended; a timeout and an abort are `"faulted"` here. */
   readonly outcome: "succeeded" | "faulted" | "lost";
-  /** 1 for the first run of the deadline. */
+  /** 1 for the first run of the deadline, losses not counted; `Infinity` when no attempt may follow, only retirement. */
   readonly attempt: number;
-  /** Deadlines in a row that ended in a fault, this one included if it ends here. */
+  /** Faults in a row, this one included. */
   readonly consecutiveFaults: number;
 }
 
@@ -76,10 +84,14 @@ export type SettledAnswer = { readonly retryAfterMs: number } | { readonly retir
 /**
  * Pure decision points inside the state machine. Each is synchronous, deterministic in its question and free of side
  * effects: it may be called again for the same event. With several plugins the first that answers decides, in the
- * order of the plugins; `shift` is a chain.
+ * order of the plugins; `shift` is a chain, and of `span` the largest counts. One that throws when a schedule is
+ * due, or a run of it settled, parks that schedule alone. See {@linkcode Plugin} for an example.
  */
 export interface Policy {
-  /** How late a point may be and still be an ordinary, late run, in milliseconds (C1). */
+  /**
+   * How late a point may be and still be an ordinary, late run, in milliseconds (C1). Without any answer: half the gap to
+   * the next point, 60 s at most.
+   */
   grace?(question: PolicyQuestion): number | undefined;
   /** See {@linkcode MissedQuestion}. Without any answer one run stands for the newest. */
   missed?(question: MissedQuestion): MissedAnswer | undefined;
@@ -89,9 +101,9 @@ export interface Policy {
   shift?(question: ShiftQuestion): number | undefined;
   /** How far `shift` may move a deadline to later, in milliseconds; a point is not missed before that has passed too (J2). */
   span?(question: PolicyQuestion): number | undefined;
-  /** See {@linkcode AdmitQuestion}. */
+  /** See {@linkcode AdmitQuestion}. Without any answer the point may fire. */
   admit?(question: AdmitQuestion): AdmitAnswer | undefined;
-  /** See {@linkcode SettledQuestion}. */
+  /** See {@linkcode SettledQuestion}. Without any answer the deadline ends in the fault, and a one-shot retires with it. */
   settled?(question: SettledQuestion): SettledAnswer | undefined;
 }
 
@@ -99,6 +111,7 @@ export interface Policy {
 export interface OptionPlace {
   /** The key's path, for error messages, such as `"jitter"`. */
   readonly where: string;
+  /** The schedule's kind, for options that fit some kinds only. */
   readonly kind: ScheduleKind;
   /** The scheduler's resolution, in milliseconds. */
   readonly tickMs: number;

@@ -14,10 +14,11 @@ export interface StoreFault {
 
 /** A store that fails on purpose. */
 export interface FaultyStore {
+  /** What the scheduler under test is given. */
   readonly storage: Storage;
   /** Whether a call has failed yet. */
   struck(): boolean;
-  /** Calls made so far. */
+  /** Calls made so far, `open` and `close` not counted; what a try of every n goes up to. */
   calls(): number;
 }
 

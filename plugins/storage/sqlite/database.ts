@@ -6,8 +6,11 @@ export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 /** The few methods of a prepared statement that are used: `node:sqlite`'s and better-sqlite3's both fit. */
 export interface SqliteStatementLike {
+  /** Executes it, for its effect. */
   run(...parameters: SqlValue[]): unknown;
+  /** Executes it and answers the first row, as an object by column. */
   get(...parameters: SqlValue[]): unknown;
+  /** Executes it and answers all rows. */
   all(...parameters: SqlValue[]): unknown[];
 }
 
@@ -16,8 +19,11 @@ export interface SqliteStatementLike {
  * `Database` of better-sqlite3 fit as they are.
  */
 export interface SqliteDatabaseLike {
+  /** Compiles one statement. */
   prepare(sql: string): SqliteStatementLike;
+  /** Executes statements without parameters. */
   exec(sql: string): unknown;
+  /** Closes the connection; called only where the store opened it. */
   close(): unknown;
 }
 
