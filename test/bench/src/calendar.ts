@@ -5,31 +5,26 @@
 import { readFileSync } from "node:fs";
 import { CronExpressionParser } from "cron-parser";
 import { Cron } from "croner";
-import {
-  cronCadence,
-  everyCadence,
-  nextPoints,
-} from "../../../src/calendar/mod.ts";
+import { cronCadence, everyCadence, nextPoints } from "../../../src/calendar/mod.ts";
 
 const SECONDS = Number(process.env.SECONDS ?? 0.3);
 const START = Date.UTC(2026, 0, 1);
 const YEAR = 365.2425 * 86_400_000;
 
-const EXPRESSIONS:
-  readonly (readonly [expression: string, timezone: string])[] = [
-    ["* * * * *", "UTC"],
-    ["*/5 * * * *", "UTC"],
-    ["0 * * * *", "America/New_York"],
-    ["0 2 * * *", "Europe/Berlin"],
-    ["0 9 * * 1-5", "America/New_York"],
-    ["*/15 8-18 * * mon-fri", "Asia/Tokyo"],
-    ["0 0 1 * *", "UTC"],
-    ["0 0 31 * *", "UTC"],
-    ["30 2 29 2 *", "UTC"],
-    ["0 0 29 2 */7", "America/New_York"],
-    ["*/10 * * * * *", "Europe/Berlin"],
-    ["15 30 6 1,15 * *", "Australia/Lord_Howe"],
-  ];
+const EXPRESSIONS: readonly (readonly [expression: string, timezone: string])[] = [
+  ["* * * * *", "UTC"],
+  ["*/5 * * * *", "UTC"],
+  ["0 * * * *", "America/New_York"],
+  ["0 2 * * *", "Europe/Berlin"],
+  ["0 9 * * 1-5", "America/New_York"],
+  ["*/15 8-18 * * mon-fri", "Asia/Tokyo"],
+  ["0 0 1 * *", "UTC"],
+  ["0 0 31 * *", "UTC"],
+  ["30 2 29 2 *", "UTC"],
+  ["0 0 29 2 */7", "America/New_York"],
+  ["*/10 * * * * *", "Europe/Berlin"],
+  ["15 30 6 1,15 * *", "Australia/Lord_Howe"],
+];
 
 interface Contender {
   readonly name: string;
@@ -141,9 +136,7 @@ function distinctExpressions(): string[] {
 function parseRate(contender: Contender): number {
   const list = distinctExpressions();
   let i = 0;
-  return rate(() =>
-    contender.prepare(list[i++ % list.length]!, "Europe/Berlin")
-  );
+  return rate(() => contender.prepare(list[i++ % list.length]!, "Europe/Berlin"));
 }
 
 function median(values: readonly number[]): number {
@@ -157,9 +150,7 @@ function speeds(
 ): void {
   const ratios: number[] = [];
   const rows = EXPRESSIONS.map(([expression, timezone]) => {
-    const [a, b, c] = [ours, croner, parser].map((contender) =>
-      rateOf(contender, expression, timezone)
-    ) as [
+    const [a, b, c] = [ours, croner, parser].map((contender) => rateOf(contender, expression, timezone)) as [
       number,
       number,
       number,
@@ -177,9 +168,7 @@ function speeds(
   console.log(`\n${title}, calls per second`);
   console.table(rows);
   console.log(
-    `median: ${median(ratios).toFixed(1)} times the faster of the two; worst: ${
-      Math.min(...ratios).toFixed(1)
-    }`,
+    `median: ${median(ratios).toFixed(1)} times the faster of the two; worst: ${Math.min(...ratios).toFixed(1)}`,
   );
 }
 
@@ -205,12 +194,11 @@ function longestCall(): void {
     }
   }
   times.sort((a, b) => a - b);
-  const at = (share: number) =>
-    times[Math.floor(share * (times.length - 1))]!.toFixed(2);
+  const at = (share: number) => times[Math.floor(share * (times.length - 1))]!.toFixed(2);
   console.log(
-    `\n${times.length} first calls, parsing and a zone not seen before included: median ${
-      at(0.5)
-    } ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`,
+    `\n${times.length} first calls, parsing and a zone not seen before included: median ${at(0.5)} ms, p99 ${
+      at(0.99)
+    } ms, longest ${at(1)} ms`,
   );
 }
 
@@ -223,9 +211,7 @@ function counting(): void {
     const start = performance.now();
     const points = cadence.count(START - 10 * YEAR, START);
     console.log(
-      `counting ${points} points of ten years, ${name}: ${
-        (performance.now() - start).toFixed(2)
-      } ms`,
+      `counting ${points} points of ten years, ${name}: ${(performance.now() - start).toFixed(2)} ms`,
     );
   }
 }
@@ -242,31 +228,25 @@ function memory(): void {
     nextPoints(cronCadence("0 2 * * *", { timezone }), 400, START);
   }
   const after = settle();
-  const mib = (key: "heapUsed" | "rss") =>
-    ((after[key] - before[key]) / 2 ** 20).toFixed(1);
+  const mib = (key: "heapUsed" | "rss") => ((after[key] - before[key]) / 2 ** 20).toFixed(1);
   console.log(
-    `${zones.length} zones, 400 days each: heap +${
-      mib("heapUsed")
-    } MiB, resident +${mib("rss")} MiB`,
+    `${zones.length} zones, 400 days each: heap +${mib("heapUsed")} MiB, resident +${mib("rss")} MiB`,
   );
 }
 
 function correctness(): void {
-  const cases: { expr: string; tz: string; from: string; next: string[] }[] =
-    JSON.parse(
-      readFileSync(
-        new URL("../../unit/calendar/cases.json", import.meta.url),
-        "utf8",
-      ),
-    );
+  const cases: { expr: string; tz: string; from: string; next: string[] }[] = JSON.parse(
+    readFileSync(
+      new URL("../../unit/calendar/cases.json", import.meta.url),
+      "utf8",
+    ),
+  );
   for (const contender of [ours, croner, cronParser]) {
     const right = cases.filter(({ expr, tz, from, next }) => {
       try {
         const find = contender.prepare(expr, tz);
         let at: number | undefined = Date.parse(from);
-        return next.every((expected) =>
-          (at = find(at!)) === Date.parse(expected)
-        );
+        return next.every((expected) => (at = find(at!)) === Date.parse(expected));
       } catch {
         return false;
       }
