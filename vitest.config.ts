@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/bench/**"],
+    globalSetup: ["test/support/postgres_setup.ts"],
     // Processes rather than threads: the suites kill processes, and Deno gives a worker no process of its own.
     pool: "forks",
     maxWorkers: 2,

@@ -19,7 +19,7 @@ export const context: StorageContext = { clock, logger: console };
 /** A driver's store for one case: how to make a handle on it, how to damage it, how to be rid of it. */
 export interface StoreForCase extends Pick<StorageHarness, "damage"> {
   handle(): Storage;
-  dispose?(): void;
+  dispose?(): void | Promise<void>;
 }
 
 /** Holds a driver to every case that applies to it. */
@@ -42,7 +42,7 @@ export function storageSuite(name: string, makeStore: () => StoreForCase): void 
           await storageCase.run({ ...rest, open });
         } finally {
           for (const storage of handles) await storage.close();
-          dispose?.();
+          await dispose?.();
         }
       });
     }

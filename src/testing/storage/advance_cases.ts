@@ -83,14 +83,17 @@ export const advanceCases: readonly StorageCase[] = [
     name: "advance: one that is due again after its step waits for the next call",
     async run({ open }) {
       const storage = await open();
-      await store(storage, [document(1, 1_000)]);
+      // Hours, so that a store with a clock of its own comes to the same.
+      const hour = 3_600_000;
+      const now = await storage.now(10 * hour);
+      await store(storage, [document(1, now - 4 * hour)]);
       const twice = () =>
-        storage.advance({ lanes: ["work"], limit: 10, now: 5_000 }, (current) => ({
-          document: moved(current, { wakeAt: current.progress.wakeAt! + 1_500 }),
-          value: current.progress.wakeAt,
+        storage.advance({ lanes: ["work"], limit: 10, now }, (current) => ({
+          document: moved(current, { wakeAt: current.progress.wakeAt! + 1.5 * hour }),
+          value: (current.progress.wakeAt! - now) / hour,
         }));
       const results = [await twice(), await twice(), await twice(), await twice()];
-      equal(results.map((result) => result.values), [[1_000], [2_500], [4_000], []], "steps of each call");
+      equal(results.map((result) => result.values), [[-4], [-2.5], [-1], []], "steps of each call");
       equal(results.map((result) => result.more), [true, true, false, false], "more");
     },
   },

@@ -4,6 +4,9 @@ import { assert, equal, rejection } from "./assert.ts";
 import { change, count, create, document, id, moved, operation, retired, started, store } from "./documents.ts";
 import type { StorageCase, StorageHarness } from "./types.ts";
 
+/** A deadline that is not due in any test, whatever clock decides. */
+const LATER = 9_000_000_000_000;
+
 /** Opening, closing, reopening, failing in the middle, and what is damaged. */
 export const lifeCases: readonly StorageCase[] = [
   {
@@ -123,14 +126,15 @@ function parked(what: "definition" | "progress", how: string, text: string): Sto
       await damage!(id(1), what, text);
       const step = () =>
         storage.advance({ lanes: ["work"], limit: 10, now: 6_000 }, (current) => ({
-          document: started(current, 9_000),
+          document: started(current, LATER),
           value: current.id,
         }));
       const result = await step();
       equal(result.values, [id(0), id(2)], "the others");
       equal(result.damaged.map((one) => [one.id, one.task]), [[id(1), "work"]], "the damaged one");
       assert(result.damaged[0]!.error.length > 0, "the report says why");
-      equal(await step(), { values: [], more: false, nextWake: 9_000, now: 6_000, damaged: [] }, "the second time");
+      const { now: _, ...second } = await step();
+      equal(second, { values: [], more: false, nextWake: LATER, damaged: [] }, "the second time");
       const shown = await storage.get(id(1));
       assert((shown?.parked?.length ?? 0) > 0, "it says that it is parked");
       equal(shown?.definition.name, "n1", "its name");

@@ -1,0 +1,182 @@
+import {
+  type AdvanceRequest,
+  type AdvanceResult,
+  type Change,
+  type Damaged,
+  MAX_ADVANCE,
+  type ScheduleDocument,
+  type Write,
+} from "../../../src/contract/mod.ts";
+import { decodeRow } from "../sql/codec.ts";
+import { columnText, fromColumnText } from "../sql/tables.ts";
+import type { Database, Session } from "./database.ts";
+import { isContention } from "./errors.ts";
+import type { KnownDocuments } from "./known.ts";
+import { isFound } from "./reading.ts";
+import type { ClaimRow, DueRow, Statements, WorkRow } from "./statements.ts";
+import { arrayText, readInstant } from "./values.ts";
+import { park, planWrites, writeAll } from "./writes.ts";
+
+/** Of each lane with something due, however many lanes have. */
+const LEAST_PER_LANE = 16;
+
+/** Milliseconds after which rows that somebody else was claiming are looked at again: its process may have died. */
+const RECHECK_MS = 100;
+
+/** How often a claim that others were in the way of is tried at once. */
+const ATTEMPTS = 5;
+
+const LIMITS = { lockMs: 5_000 };
+const DOING = "claiming what is due";
+
+/** Moves a document that is due. */
+export type Step<T> = (document: ScheduleDocument, now: number) => Change<T>;
+
+/** What {@linkcode Claims} work with. */
+export interface ClaimsOptions {
+  readonly database: Database;
+  readonly statements: Statements;
+  readonly known: KnownDocuments;
+  readonly sender: string;
+}
+
+interface Claimed<T> extends AdvanceResult<T> {
+  readonly writes: readonly Write[];
+  readonly version: string | undefined;
+  readonly sizes: ReadonlyMap<string, number>;
+}
+
+/** Finds what is due and moves it: one statement that locks, passing over what others are claiming, and one that writes. */
+export class Claims {
+  readonly #options: ClaimsOptions;
+  /** Whether the last call left work behind, so that the next need not look before it claims. */
+  #more = false;
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options;
+  }
+
+  /** See `Storage.advance`. */
+  async advance<T>({ lanes, limit }: AdvanceRequest, step: Step<T>): Promise<AdvanceResult<T>> {
+    const texts = [...new Set(lanes)].map(columnText);
+    if (!this.#more) {
+      const { now, earliest } = await this.earliest(texts);
+      if (earliest === null || earliest > now) return { values: [], more: false, nextWake: earliest, now, damaged: [] };
+    }
+    this.#more = false;
+    const { writes, version, sizes, ...result } = await this.#claim(texts, Math.min(limit, MAX_ADVANCE), step);
+    const { known } = this.#options;
+    for (const { before, after } of writes) known.wrote(before!.id, after, version, sizes.get(before!.id));
+    this.#more = result.more;
+    return result;
+  }
+
+  /** The earliest `wakeAt` of lanes, by their column texts, and the time. */
+  async earliest(lanes: readonly string[]): Promise<{ readonly now: number; readonly earliest: number | null }> {
+    const { database, statements } = this.#options;
+    const [row] = await database.run("looking for what is due", statements.earliest, { lanes: arrayText(lanes) });
+    return { now: readInstant(row!.now)!, earliest: readInstant(row!.earliest) };
+  }
+
+  async #claim<T>(lanes: readonly string[], limit: number, step: Step<T>): Promise<Claimed<T>> {
+    for (let attempt = 1;; attempt++) {
+      try {
+        return await this.#options.database.transaction(DOING, LIMITS, async (session) => {
+          const { statements } = this.#options;
+          const rows = await session.run(statements.claim, { lanes: arrayText(lanes), least: LEAST_PER_LANE, limit });
+          return await this.#move(session, rows, { lanes, limit }, step);
+        });
+      } catch (error) {
+        if (!isContention(error) || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  async #move<T>(
+    session: Session,
+    rows: readonly ClaimRow[],
+    { lanes, limit }: Pick<AdvanceRequest, "lanes" | "limit">,
+    step: Step<T>,
+  ): Promise<Claimed<T>> {
+    const { statements, sender } = this.#options;
+    const now = readInstant(rows[0]!.now)!;
+    const { found, leftAt } = shared(rows.filter(isFound), Number(rows[0]!.share), limit);
+    const stepped = stepAll(found, now, step, lanes.includes(""));
+    const version = await writeAll(session, statements, planWrites(stepped.writes), { channel: null, sender });
+    const damaged = await this.#park(session, stepped.unreadable);
+    const later = Math.min(readInstant(rows[0]!.next) ?? Infinity, stepped.earliest, leftAt);
+    // Found to be due, and locked by others: they will be moved, unless whoever has them dies.
+    const nextWake = found.length === 0 ? Math.min(later, now + RECHECK_MS) : later;
+    return {
+      values: stepped.values,
+      more: later <= now,
+      nextWake: nextWake === Infinity ? null : nextWake,
+      now,
+      damaged,
+      writes: stepped.writes,
+      version,
+      sizes: stepped.sizes,
+    };
+  }
+
+  async #park(session: Session, unreadable: readonly (readonly [string, string])[]): Promise<readonly Damaged[]> {
+    if (unreadable.length === 0) return [];
+    const { statements } = this.#options;
+    await park(session, statements, unreadable);
+    const reasons = new Map(unreadable);
+    const rows = await session.run(statements.whole, { ids: arrayText([...reasons.keys()]) });
+    return rows.map(({ id, task }) => ({ id, task: fromColumnText(task), error: reasons.get(id)! }));
+  }
+}
+
+interface Stepped<T> {
+  readonly values: readonly T[];
+  readonly writes: readonly Write[];
+  readonly unreadable: readonly (readonly [id: string, reason: string])[];
+  /** The earliest `wakeAt` of what was found, after its step. */
+  readonly earliest: number;
+  /** Characters stored of each document. */
+  readonly sizes: ReadonlyMap<string, number>;
+}
+
+/** Each lane's share of what is due, and the earliest of what is left over. */
+function shared(rows: readonly DueRow[], share: number, limit: number): { found: DueRow[]; leftAt: number } {
+  const found: DueRow[] = [];
+  const taken = new Map<string, number>();
+  let leftAt = Infinity;
+  for (const row of rows) {
+    const count = taken.get(row.lane) ?? 0;
+    taken.set(row.lane, count + 1);
+    if (count < share && found.length < limit) found.push(row);
+    else leftAt = Math.min(leftAt, readInstant(row.wake)!);
+  }
+  return { found, leftAt };
+}
+
+function stepAll<T>(rows: readonly WorkRow[], now: number, step: Step<T>, withRetired: boolean): Stepped<T> {
+  const values: T[] = [];
+  const writes: Write[] = [];
+  const unreadable: (readonly [string, string])[] = [];
+  const sizes = new Map<string, number>();
+  let earliest = Infinity;
+  for (const row of rows) {
+    const { document: before, damage } = decodeRow(row);
+    if (before === undefined) {
+      unreadable.push([row.id, damage]);
+      continue;
+    }
+    const { document, value, reject } = step(before, now);
+    values.push(value);
+    const after = reject === undefined && document !== undefined ? document : before;
+    // One that was left alone and is not due had its column edited by hand, and gets it back.
+    if (after !== before || !isDue(before, now)) writes.push({ before, after });
+    const stays = after !== null && (withRetired || after.progress.retired === undefined);
+    if (stays) earliest = Math.min(earliest, after.progress.wakeAt ?? Infinity);
+    sizes.set(row.id, row.definition.length + row.progress.length);
+  }
+  return { values, writes, unreadable, earliest, sizes };
+}
+
+function isDue({ progress }: ScheduleDocument, now: number): boolean {
+  return progress.wakeAt !== null && progress.wakeAt <= now;
+}

@@ -1,0 +1,57 @@
+import type { CompiledQuery } from "kysely";
+import { bind, type Statement } from "../sql/statement.ts";
+import type { PgValue } from "./values.ts";
+
+/** Statements on one connection. */
+export interface Session {
+  /** Runs a statement and answers its rows. */
+  run<P, R>(statement: Statement<P, R>, values: P): Promise<readonly R[]>;
+  /** Runs a text of several statements without parameters. */
+  script(text: string): Promise<void>;
+}
+
+/** How long a transaction may hold others up. */
+export interface TransactionLimits {
+  /** Milliseconds for which a lock is waited for. */
+  readonly lockMs: number;
+}
+
+/** A database that statements are sent to. Whatever it fails with is a `StorageError`, saying what was being done. */
+export interface Database {
+  /** Runs one statement by itself, on any connection. */
+  run<P, R>(doing: string, statement: Statement<P, R>, values: P): Promise<readonly R[]>;
+  /** Does work in a read-committed transaction and answers once it is committed. What the work throws passes through. */
+  transaction<T>(doing: string, limits: TransactionLimits, work: (session: Session) => Promise<T>): Promise<T>;
+  /** Closes what was opened here, and takes listeners back from what was given. */
+  close(): Promise<void>;
+}
+
+/** Sends one query on one connection. */
+export type Send = (sql: string, parameters: readonly PgValue[]) => Promise<readonly unknown[]>;
+
+/** A session over whatever sends queries; errors are turned by `wrap`. */
+export function sessionOf(send: Send, wrap: (error: unknown) => unknown): Session {
+  const sent = async (sql: string, parameters: readonly PgValue[]) => {
+    try {
+      return await send(sql, parameters);
+    } catch (error) {
+      throw wrap(error);
+    }
+  };
+  return {
+    run: async <P, R>(statement: Statement<P, R>, values: P) =>
+      await sent(statement.query.sql, bind<P, PgValue>(statement, values)) as readonly R[],
+    script: async (text) => void await sent(text, []),
+  };
+}
+
+/** A statement as Kysely takes it, with its parameters bound. */
+export function bound<P, R>(statement: Statement<P, R>, values: P): CompiledQuery {
+  return { ...statement.query, parameters: bind<P, PgValue>(statement, values) };
+}
+
+/**
+ * Whoever stops in the middle of a transaction (a stopped process, a lost network) would keep the rows it locked from
+ * everybody; the server ends such a transaction after this time, in milliseconds.
+ */
+export const IDLE_TRANSACTION_MS = 10_000;

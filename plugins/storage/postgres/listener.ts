@@ -1,0 +1,111 @@
+import { type Clock, type Logger, STORE_RETRY_MAX_MS } from "../../../src/contract/mod.ts";
+import { CONNECT_MS, type PgListenerLike } from "./connecting.ts";
+
+/** The first pause before another attempt to connect, in milliseconds: less than one attempt a second. */
+const FIRST_PAUSE_MS = 1_100;
+
+/** How often the connection is asked whether it is still there, in milliseconds: a network may go without a word. */
+const ALIVE_CHECK_MS = 30_000;
+
+/** What a {@linkcode Listener} works with, and tells. */
+export interface ListenerOptions {
+  readonly connect: () => Promise<PgListenerLike>;
+  readonly channel: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Somebody has told something. */
+  notified(sender: string | undefined): void;
+  /** Whether it listens has changed; what was told while it did not is lost. */
+  changed(listening: boolean): void;
+}
+
+/** One connection that listens, and is made again when it is lost, after pauses that double. */
+export class Listener {
+  readonly #options: ListenerOptions;
+  #client: PgListenerLike | undefined;
+  #cancel: (() => void) | undefined;
+  #failures = 0;
+  #closed = false;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  /** Connects, now and whenever the connection is lost. */
+  start(): void {
+    void this.#connect();
+  }
+
+  /** Leaves no connection and no timer behind. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel?.();
+    const client = this.#client;
+    this.#client = undefined;
+    if (client !== undefined) await end(client);
+  }
+
+  async #connect(): Promise<void> {
+    const { connect, channel } = this.#options;
+    let client: PgListenerLike | undefined;
+    try {
+      const made = client = await connect();
+      const lost = () => this.#lost(made);
+      client.on("error", lost);
+      client.on("end", lost);
+      client.on("notification", ({ payload }) => this.#options.notified(payload));
+      await client.connect();
+      client.unref?.();
+      await client.query(`listen "${channel}"`);
+      if (this.#closed) return await end(client);
+      this.#client = client;
+      this.#failures = 0;
+      this.#options.changed(true);
+      this.#watch(client);
+    } catch (error) {
+      if (client !== undefined) void end(client);
+      if (this.#closed) return;
+      if (this.#failures === 0) {
+        this.#options.logger.warn("postgres: cannot listen for other instances; polling meanwhile", error);
+      }
+      this.#again();
+    }
+  }
+
+  /** Asks from time to time whether the connection still works. */
+  #watch(client: PgListenerLike): void {
+    const { clock } = this.#options;
+    this.#cancel = clock.setTimer(
+      () => {
+        this.#cancel = clock.setTimer(() => this.#lost(client), CONNECT_MS, { unref: true });
+        client.query("select").then(() => {
+          if (this.#client !== client) return;
+          this.#cancel?.();
+          this.#watch(client);
+        }, () => this.#lost(client));
+      },
+      ALIVE_CHECK_MS,
+      { unref: true },
+    );
+  }
+
+  #lost(client: PgListenerLike): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    this.#cancel?.();
+    void end(client);
+    this.#options.changed(false);
+    this.#again();
+  }
+
+  #again(): void {
+    const pause = Math.min(STORE_RETRY_MAX_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures++, 16));
+    this.#cancel = this.#options.clock.setTimer(() => void this.#connect(), pause, { unref: true });
+  }
+}
+
+/** Ends a connection, whatever state it is in; only its own error tells more, and nobody needs that any more. */
+async function end(client: PgListenerLike): Promise<void> {
+  client.on("error", () => {});
+  await client.end().catch(() => {});
+}

@@ -1,0 +1,66 @@
+import { SchedulerError, StorageError } from "../../../src/contract/mod.ts";
+import type { Database, Session } from "./database.ts";
+import { isAbsent } from "./errors.ts";
+import type { PostgresSettings, SchemaSettings } from "./options.ts";
+import { metaSql, migrationSteps, SCHEMA_VERSION } from "./schema.ts";
+import type { Statements } from "./statements.ts";
+
+/** How long one instance waits for another's migration, in milliseconds. */
+const MIGRATION_LOCK_MS = 60_000;
+
+/**
+ * Brings the store to this code's schema, or finds that it is there. The lock belongs to the transaction, so that it also
+ * holds behind a pooler, and any number of instances may start at once.
+ *
+ * @throws {SchedulerError} `store_too_new` when a newer version of the scheduler wrote it; `store_unavailable` when the
+ * tables are not there and are not to be created.
+ */
+export async function migrate(database: Database, statements: Statements, settings: PostgresSettings): Promise<void> {
+  const stored = await storedVersion(database, statements);
+  check(stored, settings);
+  if (stored === SCHEMA_VERSION) return;
+  if (settings.migrate === "manual") throw notMigrated(stored, settings);
+  await database.transaction("migrating", { lockMs: MIGRATION_LOCK_MS }, async (session) => {
+    await session.run(statements.migrationLock, { place: `ostinato ${settings.schema}.${settings.tablePrefix}` });
+    await prepare(session, settings);
+    const [row] = await session.run(statements.meta, { key: "schema" });
+    const version = Number(row?.value ?? 0);
+    check(version, settings);
+    for (const step of migrationSteps(settings, version)) await session.script(step);
+  });
+}
+
+async function storedVersion(database: Database, statements: Statements): Promise<number> {
+  try {
+    const [row] = await database.run("reading the schema's version", statements.meta, { key: "schema" });
+    return Number(row?.value ?? 0);
+  } catch (error) {
+    if (isAbsent(error)) return 0;
+    throw error;
+  }
+}
+
+/** The schema may have been created by somebody with more rights, who gave us this one only. */
+async function prepare(session: Session, settings: SchemaSettings): Promise<void> {
+  await session.script(`do $$ begin
+    if to_regnamespace('"${settings.schema}"') is null then create schema "${settings.schema}"; end if;
+  end $$`);
+  await session.script(metaSql(settings));
+}
+
+function check(stored: number, { schema, tablePrefix }: SchemaSettings): void {
+  if (stored <= SCHEMA_VERSION) return;
+  throw new SchedulerError(
+    "store_too_new",
+    `postgres: the tables ${schema}.${tablePrefix}* have schema ${stored}; this version of the scheduler knows up to ${SCHEMA_VERSION}`,
+    { details: { stored, known: SCHEMA_VERSION } },
+  );
+}
+
+function notMigrated(stored: number, { schema, tablePrefix }: SchemaSettings): StorageError {
+  const found = stored === 0 ? "are not there" : `have schema ${stored}`;
+  return new StorageError(
+    `postgres: the tables ${schema}.${tablePrefix}* ${found}; expected schema ${SCHEMA_VERSION}, and migrate is "manual": apply migrationSql()`,
+    { retryable: false, details: { stored, known: SCHEMA_VERSION } },
+  );
+}

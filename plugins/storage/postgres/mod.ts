@@ -1,0 +1,52 @@
+/**
+ * Schedules in PostgreSQL 14 or newer, shared by as many processes and machines as you like: through `pg`, through the
+ * application's own pool of `pg`, or through its Kysely. The database's clock decides what is due.
+ *
+ * @module
+ */
+import type { Storage } from "../../../src/contract/mod.ts";
+import { type PostgresOptions, readOptions, readSchemaOptions, type SchemaOptions } from "./options.ts";
+import { schemaSql } from "./schema.ts";
+import { PostgresStorage } from "./storage.ts";
+
+export type { KyselyExecutorLike, KyselyLike, KyselyTransactionsLike } from "./kysely.ts";
+export type { PostgresOptions, SchemaOptions } from "./options.ts";
+export type { PgClientLike, PgPoolClientLike, PgPoolLike, PgResultLike } from "./pool.ts";
+
+/**
+ * A store in a PostgreSQL database. What is passed in (a pool, a Kysely) is not closed with it.
+ *
+ * @param options A connection string, or options.
+ * @throws {SchedulerError} `config_invalid` when an option does not fit. Opening it may throw `store_unavailable` (no
+ * server, no such database, no rights, a standby, tables that are missing with `migrate: "manual"`), `store_too_new`, and
+ * `config_invalid` where a connection string needs the package `pg` and there is none.
+ *
+ * @example
+ * ```ts
+ * import { postgres } from "@ostinato/scheduler/postgres";
+ *
+ * const storage = postgres("postgres://app@localhost/app");
+ * const apart = postgres({ url: "postgres://app@localhost/app", schema: "billing", poolSize: 3 });
+ * ```
+ */
+export function postgres(options: string | PostgresOptions): Storage {
+  return new PostgresStorage(readOptions(options));
+}
+
+/**
+ * The SQL that creates the tables, for people who apply it themselves (`migrate: "manual"`). It holds no transaction of its
+ * own, so that it fits into whatever applies migrations.
+ *
+ * @param options The schema and prefix that the store is given, too.
+ * @throws {SchedulerError} `config_invalid` when an option does not fit.
+ *
+ * @example
+ * ```ts
+ * import { migrationSql } from "@ostinato/scheduler/postgres";
+ *
+ * console.log(migrationSql({ schema: "billing" }).includes('create table "billing"."documents"')); // true
+ * ```
+ */
+export function migrationSql(options: SchemaOptions = {}): string {
+  return schemaSql(readSchemaOptions(options));
+}

@@ -1,0 +1,149 @@
+import { type Duration, parseDuration, SchedulerError, show } from "../../../src/contract/mod.ts";
+import { readTablePrefix } from "../sql/tables.ts";
+import { type KyselyLike, readKysely } from "./kysely.ts";
+import type { PgPoolLike } from "./pool.ts";
+
+/** Options of {@linkcode postgres}. Exactly one of `url`, `pool` and `kysely` is given. */
+export interface PostgresOptions extends SchemaOptions {
+  /** A connection string, `"postgres://user@host/database"`: the store opens a pool of its own, with the package `pg`. */
+  readonly url?: string;
+  /** The most connections of that pool, the listener's not counted: 1 to 100. Default 5. */
+  readonly poolSize?: number;
+  /** A pool of `pg`. It is not closed by the store. */
+  readonly pool?: PgPoolLike;
+  /** The application's own `Kysely` on PostgreSQL, by whatever dialect. It is not closed by the store. */
+  readonly kysely?: KyselyLike;
+  /**
+   * `"auto"` creates and migrates the tables at opening; `"manual"` refuses to open unless somebody has applied
+   * {@linkcode migrationSql}. Default `"auto"`.
+   */
+  readonly migrate?: "auto" | "manual";
+  /**
+   * Whether other instances' deadlines are learnt at once, by LISTEN on a connection of its own, rather than by polling.
+   * A connection string says where that connection goes: past a PgBouncer that pools transactions, or with `kysely`.
+   * Default `true`, or `false` with `kysely`.
+   */
+  readonly listen?: boolean | string;
+  /** How often the database is asked for what others have changed while there is no listener: from 10 ms. Default 3 s. */
+  readonly pollInterval?: Duration;
+}
+
+/** Where the tables are. */
+export interface SchemaOptions {
+  /** The database schema that holds the tables, created if it is absent. Default `"ostinato"`. */
+  readonly schema?: string;
+  /** What the names of tables and views begin with: letters, digits and underscores. Default: nothing. */
+  readonly tablePrefix?: string;
+}
+
+/** Where the tables are, checked. */
+export interface SchemaSettings {
+  readonly schema: string;
+  readonly tablePrefix: string;
+}
+
+/** Where the connections come from. */
+export type PostgresSource =
+  | { readonly url: string; readonly poolSize: number }
+  | { readonly pool: PgPoolLike }
+  | { readonly kysely: KyselyLike };
+
+/** Options, checked, with defaults filled in. */
+export interface PostgresSettings extends SchemaSettings {
+  readonly source: PostgresSource;
+  readonly migrate: "auto" | "manual";
+  readonly listen: boolean | string;
+  readonly pollMs: number;
+}
+
+const SCHEMA_KEYS = ["schema", "tablePrefix"];
+const KEYS = ["url", "poolSize", "pool", "kysely", ...SCHEMA_KEYS, "migrate", "listen", "pollInterval"];
+const DEFAULT_SCHEMA = "ostinato";
+const DEFAULT_POOL_SIZE = 5;
+const MAX_POOL_SIZE = 100;
+/** Five idle instances then ask less than twice a second in all. */
+const DEFAULT_POLL_MS = 3_000;
+const MIN_POLL_MS = 10;
+
+/**
+ * Reads the argument of {@linkcode postgres}.
+ *
+ * @throws {SchedulerError} `config_invalid`, naming the option.
+ */
+export function readOptions(given: string | PostgresOptions): PostgresSettings {
+  const options: PostgresOptions = typeof given === "string" ? { url: given } : given;
+  checkKeys(options, KEYS, "a connection string or an object");
+  const { migrate = "auto", pollInterval = DEFAULT_POLL_MS } = options;
+  if (migrate !== "auto" && migrate !== "manual") throw invalid("migrate", migrate, '"auto" or "manual"');
+  const pollMs = parseDuration(pollInterval, "postgres: pollInterval");
+  if (pollMs < MIN_POLL_MS) throw invalid("pollInterval", pollInterval, `a duration from ${MIN_POLL_MS} ms`);
+  const source = readSource(options);
+  return { ...readPlace(options), source, migrate, listen: readListen(options.listen, source), pollMs };
+}
+
+/** Reads where the tables are. */
+export function readSchemaOptions(options: SchemaOptions): SchemaSettings {
+  checkKeys(options, SCHEMA_KEYS, "an object");
+  return readPlace(options);
+}
+
+// Quoted everywhere, so that a reserved word will do. Names that begin with pg_ are the server's own.
+const SCHEMA = /^(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62}$/;
+
+function readPlace({ schema = DEFAULT_SCHEMA, tablePrefix }: SchemaOptions): SchemaSettings {
+  if (typeof schema !== "string" || !SCHEMA.test(schema)) {
+    throw invalid(
+      "schema",
+      schema,
+      "1 to 63 letters, digits and underscores, not beginning with a digit or with pg_",
+    );
+  }
+  return { schema, tablePrefix: tablePrefix === undefined ? "" : readTablePrefix(tablePrefix) };
+}
+
+function readSource({ url, poolSize, pool, kysely }: PostgresOptions): PostgresSource {
+  const given = Object.entries({ url, pool, kysely }).filter(([, value]) => value !== undefined).map(([key]) => key);
+  if (given.length !== 1) throw invalid("options", given.join(" and ") || "none", "one of url, pool and kysely");
+  if (url !== undefined) return { url: readUrl("url", url), poolSize: readPoolSize(poolSize) };
+  if (poolSize !== undefined) throw invalid("poolSize", poolSize, `nothing beside ${given[0]}`);
+  if (pool !== undefined) {
+    if ([pool?.connect, pool?.end, pool?.on].every((method) => typeof method === "function")) return { pool };
+    throw invalid("pool", pool, "a pool of pg");
+  }
+  const read = readKysely(kysely);
+  if (typeof read !== "string") return { kysely: read };
+  throw invalid("kysely", kysely, `a Kysely that is no transaction; got ${read}`);
+}
+
+function readUrl(option: string, url: unknown): string {
+  // The value is not shown: it may hold a password.
+  if (typeof url === "string" && /^postgres(ql)?:\/\//.test(url)) return url;
+  throw invalid(option, typeof url === "string" ? "another text" : url, 'a text that begins with "postgres://"');
+}
+
+function readPoolSize(size: number = DEFAULT_POOL_SIZE): number {
+  if (Number.isInteger(size) && size >= 1 && size <= MAX_POOL_SIZE) return size;
+  throw invalid("poolSize", size, `a whole number from 1 to ${MAX_POOL_SIZE}`);
+}
+
+function readListen(listen: boolean | string | undefined, source: PostgresSource): boolean | string {
+  if (listen === undefined) return !("kysely" in source);
+  if (typeof listen === "string") return readUrl("listen", listen);
+  if (typeof listen !== "boolean") throw invalid("listen", listen, "a boolean or a connection string");
+  if (listen && "kysely" in source) throw invalid("listen", listen, "a connection string, or false, with kysely");
+  return listen;
+}
+
+function checkKeys(options: object, keys: readonly string[], expected: string): void {
+  if (typeof options !== "object" || options === null) throw invalid("options", options, expected);
+  for (const key of Object.keys(options)) {
+    // Without its value, which may hold a password.
+    if (!keys.includes(key)) throw invalid("options", key, `only ${keys.join(", ")}`);
+  }
+}
+
+function invalid(option: string, given: unknown, expected: string): SchedulerError {
+  return new SchedulerError("config_invalid", `postgres: ${option}: ${show(given)}; expected ${expected}`, {
+    details: { option, given: show(given) },
+  });
+}

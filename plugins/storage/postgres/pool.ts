@@ -1,0 +1,149 @@
+import { type Clock, type Logger, StorageError } from "../../../src/contract/mod.ts";
+import type { Statement } from "../sql/statement.ts";
+import {
+  type Database,
+  IDLE_TRANSACTION_MS,
+  type Send,
+  type Session,
+  sessionOf,
+  type TransactionLimits,
+} from "./database.ts";
+import { isDisconnect, storageError } from "./errors.ts";
+import type { PgValue } from "./values.ts";
+
+/** What a query of `pg` answers, as far as it is used. */
+export interface PgResultLike {
+  readonly rows: readonly unknown[];
+  readonly command?: string;
+}
+
+/** The few methods of a connection of `pg` that are used. */
+export interface PgClientLike {
+  query(text: string, values?: PgValue[]): Promise<PgResultLike>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  removeListener(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** A connection that was taken out of a pool. */
+export interface PgPoolClientLike extends PgClientLike {
+  release(destroy?: boolean): void;
+}
+
+/** The few methods of a pool of `pg` that are used: `pg.Pool` fits as it is. */
+export interface PgPoolLike {
+  connect(): Promise<PgPoolClientLike>;
+  end(): Promise<void>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  removeListener(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** What a {@linkcode PoolDatabase} works with. */
+export interface PoolDatabaseOptions {
+  readonly pool: PgPoolLike;
+  /** Whether the pool was opened by the store, so is closed with it. */
+  readonly owned: boolean;
+  /** Milliseconds for which a connection is waited for. */
+  readonly acquireMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The database through a pool of `pg`. */
+export class PoolDatabase implements Database {
+  readonly #options: PoolDatabaseOptions;
+
+  constructor(options: PoolDatabaseOptions) {
+    this.#options = options;
+    // A connection that dies while it is idle is replaced at the next use; without a listener it would end the process.
+    options.pool.on("error", this.#onError);
+  }
+
+  readonly #onError = (error: Error): void => {
+    this.#options.logger.debug("postgres: a connection of the pool was lost", error);
+  };
+
+  run<P, R>(doing: string, statement: Statement<P, R>, values: P): Promise<readonly R[]> {
+    return this.#use(doing, (client) => this.#session(doing, client).run(statement, values));
+  }
+
+  transaction<T>(doing: string, limits: TransactionLimits, work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#use(doing, async (client) => {
+      const session = this.#session(doing, client);
+      await session.script(beginText(limits));
+      let result: T;
+      try {
+        result = await work(session);
+      } catch (error) {
+        if (!isDisconnect(error)) await session.script("rollback");
+        throw error;
+      }
+      await this.#commit(doing, client);
+      return result;
+    });
+  }
+
+  async close(): Promise<void> {
+    const { pool, owned } = this.#options;
+    if (owned) await pool.end();
+    pool.removeListener("error", this.#onError);
+  }
+
+  async #commit(doing: string, client: PgClientLike): Promise<void> {
+    try {
+      const { command } = await client.query("commit");
+      if (command === "ROLLBACK") throw new StorageError(`postgres: ${doing}: the transaction was rolled back`);
+    } catch (error) {
+      throw storageError(`${doing}, committing`, error);
+    }
+  }
+
+  #session(doing: string, client: PgClientLike): Session {
+    const send: Send = async (sql, parameters) =>
+      (await (parameters.length === 0 ? client.query(sql) : client.query(sql, [...parameters]))).rows;
+    return sessionOf(send, (error) => storageError(doing, error));
+  }
+
+  async #use<T>(doing: string, work: (client: PgClientLike) => Promise<T>): Promise<T> {
+    const client = await this.#acquire(doing);
+    let broken = false;
+    // A connection that dies between two statements tells nobody else, and ends the process if nobody listens.
+    const onError = () => broken = true;
+    client.on("error", onError);
+    try {
+      return await work(client);
+    } catch (error) {
+      broken ||= isDisconnect(error);
+      throw error;
+    } finally {
+      client.removeListener("error", onError);
+      client.release(broken);
+    }
+  }
+
+  /** Waits for a connection; one that comes too late goes back at once. */
+  #acquire(doing: string): Promise<PgPoolClientLike> {
+    const { pool, acquireMs, clock } = this.#options;
+    return new Promise((resolve, reject) => {
+      let late = false;
+      const cancel = clock.setTimer(() => {
+        late = true;
+        const message = `postgres: ${doing}: no connection of the pool was free within ${acquireMs} ms`;
+        reject(new StorageError(message, { details: { connecting: true } }));
+      }, acquireMs);
+      pool.connect().then((client) => {
+        cancel();
+        if (late) client.release();
+        else resolve(client);
+      }, (error) => {
+        cancel();
+        reject(storageError(`${doing}, connecting`, error, { connecting: true }));
+      });
+    });
+  }
+}
+
+/** One round trip. The isolation is named because a database may have another default. */
+function beginText({ lockMs }: TransactionLimits): string {
+  return "begin isolation level read committed read write; " +
+    `set local lock_timeout = ${lockMs}; set local idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS}`;
+}

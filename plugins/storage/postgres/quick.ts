@@ -1,0 +1,106 @@
+import type { Group, ScheduleDocument } from "../../../src/contract/mod.ts";
+import type { CommitsOptions } from "./commits.ts";
+import { decideAll, type Decided, remember } from "./decisions.ts";
+import type { Decision } from "./desk.ts";
+import { isUnanswered } from "./errors.ts";
+import { toldOf } from "./hints.ts";
+import type { Pending } from "./jobs.ts";
+import { arrayText, readInstant } from "./values.ts";
+import { isMove, progressArrays, rowArrays } from "./writes.ts";
+
+const DOING = "writing schedules";
+
+type Decisions = readonly (readonly [Pending, Decision])[];
+
+/**
+ * The two kinds of groups that come in thousands, each by a single statement without a transaction around it: creations,
+ * which read nothing, and changes of a document that this handle wrote last, above all settlements and renewals, which
+ * hold only if nobody has written it since.
+ */
+export class QuickCommits {
+  readonly #options: CommitsOptions;
+
+  constructor(options: CommitsOptions) {
+    this.#options = options;
+  }
+
+  /** Commits groups if all are of those kinds; answers the ones that are left to be decided on what is really stored. */
+  async commit(pendings: readonly Pending[]): Promise<readonly Pending[]> {
+    const documents = this.#documentsOf(pendings);
+    if (documents === undefined) return pendings;
+    const { database, statements } = this.#options;
+    const now = readInstant((await database.run("reading the time", statements.clock, {}))[0]!.now)!;
+    const decided = decideAll(pendings, { documents, texts: new Map(), now });
+    const [creating, changing]: [Pending, Decision][][] = [[], []];
+    for (const [pending, decision] of decided.decisions) {
+      if (!isCreation(pending.group)) changing!.push([pending, decision]);
+      else if (decision.ids.length > 0) creating!.push([pending, decision]);
+      else pending.settle(decision.result);
+    }
+    const left = await Promise.all([this.#create(decided, creating!, now), this.#change(decided, changing!, now)]);
+    return left.flat();
+  }
+
+  /** The documents that groups are about; undefined if one is not known, or a group is of another kind. */
+  #documentsOf(pendings: readonly Pending[]): readonly ScheduleDocument[] | undefined {
+    const documents: ScheduleDocument[] = [];
+    for (const { group } of pendings) {
+      if (isCreation(group)) continue;
+      const select = group.length === 1 ? group[0]!.select : null;
+      const known = select !== null && "id" in select ? this.#options.known.get(select.id) : undefined;
+      if (known === undefined) return undefined;
+      documents.push(known.document);
+    }
+    return documents;
+  }
+
+  async #create(decided: Decided, creating: Decisions, now: number): Promise<readonly Pending[]> {
+    if (creating.length === 0) return [];
+    const { database, statements } = this.#options;
+    const writes = decided.writes.filter(({ before }) => before === undefined);
+    try {
+      const values = { ...rowArrays(writes.map(({ after }) => after!)), ...toldOf(writes, now, this.#options) };
+      await database.run(DOING, statements.insert, values);
+    } catch (error) {
+      return left(creating, decided, error);
+    }
+    for (const [pending, { result }] of creating) pending.settle(result);
+    return [];
+  }
+
+  async #change(decided: Decided, changing: Decisions, now: number): Promise<readonly Pending[]> {
+    const { database, statements, known } = this.#options;
+    const writes = decided.writes.filter(({ before, after }) =>
+      before !== undefined && after !== null && isMove(before, after)
+    );
+    if (writes.length === 0) return changing.map(([pending]) => pending);
+    const documents = writes.map(({ after }) => after!);
+    let written: ReadonlySet<string>;
+    try {
+      const versions = arrayText(documents.map(({ id }) => known.get(id)!.version));
+      const values = { ...progressArrays(documents), versions, ...toldOf(writes, now, this.#options) };
+      const [row] = await database.run(DOING, statements.progressAt, values);
+      written = new Set(JSON.parse(row!.ids) as string[]);
+      for (const document of documents) {
+        if (written.has(document.id)) known.wrote(document.id, document, row!.version);
+        else known.forget(document.id);
+      }
+    } catch (error) {
+      for (const { id } of documents) known.forget(id);
+      return left(changing, decided, error);
+    }
+    const isWritten = ([, { ids }]: Decisions[number]) => ids.length > 0 && ids.every((id) => written.has(id));
+    for (const [pending, { result }] of changing.filter(isWritten)) pending.settle(result);
+    return changing.filter((one) => !isWritten(one)).map(([pending]) => pending);
+  }
+}
+
+/** All of them, with what may have been stored nevertheless. */
+function left(some: Decisions, { writes }: Decided, error: unknown): readonly Pending[] {
+  if (isUnanswered(error)) remember({ decisions: new Map(some), writes });
+  return some.map(([pending]) => pending);
+}
+
+function isCreation(group: Group): boolean {
+  return group.every(({ select }) => select === null);
+}

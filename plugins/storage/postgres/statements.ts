@@ -1,0 +1,196 @@
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type RawBuilder,
+  sql,
+} from "kysely";
+import type { DocumentQuery } from "../../../src/contract/mod.ts";
+import { named, type Statement, value } from "../sql/statement.ts";
+import type { ScheduleRow } from "../sql/tables.ts";
+import type { SchemaSettings } from "./options.ts";
+import type { PgValue } from "./values.ts";
+import { type WriteStatements, writeStatements } from "./write_statements.ts";
+
+/** A row as the machine reads it. The version is the transaction that wrote it: what differs was written by others. */
+export type WorkRow = {
+  readonly id: string;
+  readonly version: string;
+  readonly definition: string;
+  readonly progress: string;
+  readonly parked: string | null;
+};
+
+/** A row that is due; one more than each lane's share comes along, to tell that there is more. */
+export type DueRow = WorkRow & { readonly lane: string; readonly wake: unknown };
+
+/** What claiming answers: at least one row, whose document's columns are null where nothing was found. */
+export type ClaimRow = { readonly now: unknown; readonly next: unknown; readonly share: unknown } & (DueRow | NoRow);
+
+/** What looking up answers, in the same way. */
+export type HeldRow = { readonly now: unknown } & (WorkRow | NoRow);
+
+type NoRow = { readonly id: null };
+
+/** What documents are looked up by, each an array. */
+export type LookupParameters = Readonly<Record<"ids" | "nameOwners" | "names" | "keyOwners" | "keys", string>>;
+
+/** Every statement of the store. Parameters that are lists are array texts; instants are in milliseconds, as doubles. */
+export interface Statements extends WriteStatements {
+  readonly clock: Statement<unknown, { now: unknown }>;
+  readonly meta: Statement<{ key: string }, { value: string }>;
+  readonly migrationLock: Statement<{ place: string }, unknown>;
+  readonly notify: Statement<{ channel: string; sender: string }, unknown>;
+  readonly earliest: Statement<{ lanes: string }, { now: unknown; earliest: unknown }>;
+  readonly claim: Statement<{ lanes: string; least: number; limit: number }, ClaimRow>;
+  readonly lookup: Statement<LookupParameters, HeldRow>;
+  readonly whole: Statement<{ ids: string }, ScheduleRow>;
+  readonly backlog: Statement<{ before: string; limit: number }, { lane: string; due: unknown; earliest: unknown }>;
+  /** The statement of a list with these conditions, compiled when first asked for. */
+  find(conditions: readonly FindCondition[]): Statement<FindParameters, ScheduleRow>;
+}
+
+/** A condition of a list. `foreign` is an owner other than the system, which has an index of its own. */
+export type FindCondition = Exclude<keyof DocumentQuery, "limit"> | "foreign";
+
+/** What the conditions compare with. */
+export type FindParameters = Readonly<Record<FindCondition | "limit", PgValue>>;
+
+/** A query of any rows. */
+export type Query = RawBuilder<unknown>;
+
+/** Compiles a query into a statement. */
+export type Compile = <P, R>(query: Query) => Statement<P, R>;
+
+/** Compiles every statement for tables of a schema. */
+export function compileStatements({ schema, tablePrefix }: SchemaSettings): Statements {
+  const db = new Kysely<never>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+  const compile: Compile = (query) => named(query.compile(db));
+  const documents = sql.id(schema, `${tablePrefix}documents`);
+  const meta = sql.id(schema, `${tablePrefix}meta`);
+  const lists = new Map<string, Statement<FindParameters, ScheduleRow>>();
+  return {
+    ...writeStatements(compile, documents),
+    ...queueStatements(compile, documents),
+    clock: compile(sql`select ${NOW} as now`),
+    meta: compile(sql`select value from ${meta} where key = ${value("key")}`),
+    migrationLock: compile(sql`select pg_advisory_xact_lock(hashtextextended(${value("place")}, 0))`),
+    notify: compile(sql`select pg_notify(${value("channel")}, ${value("sender")})`),
+    lookup: compile(lookup(documents)),
+    whole: compile(sql`select ${WHOLE} from ${documents} where id = any(${list("ids")})`),
+    find(conditions) {
+      const key = conditions.join();
+      let statement = lists.get(key);
+      if (statement === undefined) lists.set(key, statement = compile(find(documents, conditions)));
+      return statement;
+    },
+  };
+}
+
+const NOW = sql`floor(extract(epoch from clock_timestamp()) * 1000)::float8`;
+const WORK = sql`id, xmin::text as version, definition, progress, parked`;
+const WHOLE = sql`id, lane, ${ms(sql`wake_at`)} as wake_at, ${ms(sql`next_run`)} as next_run, task, owner, name,
+  dedupe_key, grp, target, null as tags, live::int as live, running::int as running, definition, progress, parked`;
+
+/** Milliseconds of a `timestamptz`, exactly. */
+function ms(instant: Query): Query {
+  return sql`(extract(epoch from ${instant}) * 1000)::float8`;
+}
+
+/** A parameter that is an array text. */
+function list(name: string): Query {
+  return sql`${value(name)}::text[]`;
+}
+
+/** What is due: every look begins at one lane's end of the index, so that a backlog elsewhere costs nothing. */
+function queueStatements(
+  compile: Compile,
+  documents: Query,
+): Pick<Statements, "earliest" | "claim" | "backlog"> {
+  const lanes = sql`unnest(${list("lanes")}) as lanes(lane)`;
+  const first = (after: Query) =>
+    sql`select wake_at from ${documents} where lane = lanes.lane and ${after} order by wake_at limit 1`;
+  const any = sql`wake_at is not null`;
+  const due = sql`select ${WORK}, lane, wake_at from ${documents}
+    where lane = lanes.lane and wake_at <= (select now from clock)
+    order by wake_at limit (select size + 1 from share) for update skip locked`;
+  const limit = sql`${value("limit")}::int`;
+  return {
+    earliest: compile(sql`select ${NOW} as now, ${ms(sql`min(first.wake_at)`)} as earliest
+      from ${lanes} left join lateral (${first(any)}) as first on true`),
+    claim: compile(sql`with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now),
+      lanes as materialized (select lanes.lane from ${lanes}
+        where exists (${first(sql`wake_at <= (select now from clock)`)})),
+      share as materialized (select case when count(*) <= 1 then ${limit}
+        else greatest(2 * ${limit} / count(*), ${value("least")}::int) end as size from lanes),
+      due as materialized (select found.* from lanes cross join lateral (${due}) as found
+        order by found.wake_at limit ${limit} + 1),
+      next as materialized (select min(first.wake_at) as at
+        from ${lanes} cross join lateral (${first(sql`wake_at > (select now from clock)`)}) as first)
+      select ${ms(sql`clock.now`)} as now, ${ms(sql`next.at`)} as next, share.size::int as share,
+        due.*, ${ms(sql`due.wake_at`)} as wake
+      from clock cross join next cross join share left join due on true order by due.wake_at`),
+    backlog: compile(sql`with recursive lanes(lane) as (
+        select min(lane) from ${documents} where wake_at is not null
+        union all
+        select (select min(lane) from ${documents} where lane > lanes.lane and wake_at is not null) from lanes
+          where lanes.lane is not null
+      )
+      select lanes.lane, ${ms(sql`first.wake_at`)} as earliest, (select count(*) from (
+          select from ${documents} where lane = lanes.lane and wake_at <= ${value("before")}::timestamptz
+            limit ${value("limit")}
+        ) as counted)::int as due
+      from lanes cross join lateral (${first(any)}) as first`),
+  };
+}
+
+/** Locks what is looked up, always in the same order, and answers it with the time after the waiting for the locks. */
+function lookup(documents: Query): Query {
+  const by = (column: string, owners: string, names: string) =>
+    sql`select d.id from unnest(${list(owners)}, ${list(names)}) as wanted(owner, name)
+      join ${documents} as d on d.${sql.ref(column)} = wanted.name and d.owner = wanted.owner`;
+  return sql`with wanted as materialized (
+      select unnest(${list("ids")}) as id
+      union ${by("name", "nameOwners", "names")}
+      union ${by("dedupe_key", "keyOwners", "keys")}
+    ), held as materialized (
+      select ${WORK} from ${documents} where id = any(array(select id from wanted)) order by id for update
+    )
+    select ${NOW} as now, held.* from (select 1) as one left join held on true`;
+}
+
+function find(documents: Query, conditions: readonly FindCondition[]): Query {
+  const wanted = conditions.filter((condition) => condition !== "retired").map(condition);
+  if (!conditions.includes("retired")) wanted.push(sql`live`);
+  if (wanted.length === 0) wanted.push(sql`true`);
+  return sql`select ${WHOLE} from ${documents} where ${sql.join(wanted, sql` and `)}
+    order by id limit ${value("limit")}`;
+}
+
+function condition(name: Exclude<FindCondition, "retired">): Query {
+  switch (name) {
+    case "foreign":
+      return sql`owner <> 'system'`;
+    case "running":
+      return sql`running`;
+    case "group":
+      return sql`grp = ${value(name)}`;
+    case "after":
+      return sql`id > ${value(name)}`;
+    case "tag":
+      return sql`${value(name)} = any(tags)`;
+    case "dueBefore":
+      return sql`next_run < ${value(name)}::timestamptz`;
+    default:
+      return sql`${sql.ref(name)} = ${value(name)}`;
+  }
+}
