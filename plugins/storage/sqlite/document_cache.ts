@@ -1,9 +1,9 @@
 import type { ScheduleDocument } from "../../../src/contract/mod.ts";
 
 interface Entry {
-  readonly document: ScheduleDocument;
+  document: ScheduleDocument;
   readonly definitionSize: number;
-  readonly size: number;
+  size: number;
 }
 
 /** What a definition is taken to measure where nobody has seen its text. */
@@ -29,29 +29,38 @@ export class DocumentCache {
 
   /** The document of an id, if it is known. */
   get(id: string): ScheduleDocument | undefined {
-    return this.#entry(id)?.document;
+    return (this.#young.get(id) ?? this.#old.get(id))?.document;
   }
 
   /** Keeps a document by the lengths of its texts; its definition's is remembered where it did not change. */
   set(document: ScheduleDocument, progressSize: number, definitionSize?: number): void {
     const { id } = document;
-    const known = definitionSize ?? this.#entry(id)?.definitionSize ?? USUAL_DEFINITION;
-    const entry: Entry = { document, definitionSize: known, size: known + progressSize };
-    this.delete(id);
-    if (this.#youngSize + entry.size > this.#limit / 2) {
+    const young = this.#young.get(id);
+    if (young !== undefined) return this.#renew(young, document, progressSize);
+    const known = definitionSize ?? this.#old.get(id)?.definitionSize ?? USUAL_DEFINITION;
+    const size = known + progressSize;
+    if (this.#youngSize + size > this.#limit / 2) {
       this.#old = this.#young;
       this.#young = new Map();
       this.#youngSize = 0;
     }
-    this.#young.set(id, entry);
-    this.#youngSize += entry.size;
+    this.#old.delete(id);
+    this.#young.set(id, { document, definitionSize: known, size });
+    this.#youngSize += size;
+  }
+
+  #renew(entry: Entry, document: ScheduleDocument, progressSize: number): void {
+    this.#youngSize += entry.definitionSize + progressSize - entry.size;
+    entry.document = document;
+    entry.size = entry.definitionSize + progressSize;
   }
 
   /** Forgets one. */
   delete(id: string): void {
-    this.#youngSize -= this.#young.get(id)?.size ?? 0;
+    const young = this.#young.get(id);
+    if (young === undefined) return void this.#old.delete(id);
+    this.#youngSize -= young.size;
     this.#young.delete(id);
-    this.#old.delete(id);
   }
 
   /** Forgets all. */
@@ -59,9 +68,5 @@ export class DocumentCache {
     this.#young = new Map();
     this.#old = new Map();
     this.#youngSize = 0;
-  }
-
-  #entry(id: string): Entry | undefined {
-    return this.#young.get(id) ?? this.#old.get(id);
   }
 }

@@ -63,7 +63,9 @@ export class Documents {
   ): Stepped<T> {
     const values: T[] = [];
     const damaged: Damaged[] = [];
-    for (const { id, document: before, damage } of this.#due(lanes, Math.min(limit, MAX_ADVANCE), now)) {
+    for (
+      const { id, document: before, damage, definitionSize } of this.#due(lanes, Math.min(limit, MAX_ADVANCE), now)
+    ) {
       if (before === undefined) {
         damaged.push({ id, ...this.#park(id, damage) });
         continue;
@@ -71,7 +73,7 @@ export class Documents {
       const { document, value, reject } = step(before, now);
       values.push(value);
       if (reject !== undefined) continue;
-      if (document !== undefined) this.#write({ before, after: document });
+      if (document !== undefined) this.#write({ before, after: document }, definitionSize);
       else if (!isDue(before, now)) this.#write({ before, after: before }); // its wake_at was edited by hand
     }
     return { values, damaged };
@@ -87,7 +89,9 @@ export class Documents {
     return rows.map((row) => {
       const { id } = row;
       const document = this.#cache.get(id);
-      return document === undefined ? { id, ...this.#decode(row) } : { id, document };
+      return document === undefined
+        ? { id, ...decodeRow(row), definitionSize: row.definition.length }
+        : { id, document };
     });
   }
 
@@ -107,16 +111,12 @@ export class Documents {
 
   #current(row: StoredTexts | undefined): ScheduleDocument | undefined {
     if (row === undefined) return undefined;
-    return this.#cache.get(row.id) ?? this.#decode(row).document ??
-      inspectRow(this.#connection.get(this.#statements.whole, { id: row.id })!);
-  }
-
-  #decode(row: StoredTexts): Decoded {
-    const decoded = decodeRow(row);
-    if (decoded.document !== undefined) {
-      this.#cache.set(decoded.document, row.progress.length, row.definition.length);
-    }
-    return decoded;
+    const known = this.#cache.get(row.id);
+    if (known !== undefined) return known;
+    const { document } = decodeRow(row);
+    if (document === undefined) return inspectRow(this.#connection.get(this.#statements.whole, { id: row.id })!);
+    this.#cache.set(document, row.progress.length, row.definition.length);
+    return document;
   }
 
   #park(id: string, error: string): { readonly task: string; readonly error: string } {
@@ -145,14 +145,14 @@ export class Documents {
     for (const write of writes) this.#write(write);
   }
 
-  #write(write: Write): void {
+  #write(write: Write, definitionSize?: number): void {
     const { statement, values } = planWrite(this.#statements, write);
     this.#connection.run(statement, values);
     const { before, after } = write;
-    if (after === null || after.parked !== undefined) this.#cache.delete(before!.id);
-    else if (before !== undefined) {
-      this.#cache.set(after, lengthOf(values["progress"])!, lengthOf(values["definition"]));
-    }
+    if (before === undefined) return;
+    const isOver = after === null || after.parked !== undefined || after.progress.retired !== undefined;
+    if (isOver) this.#cache.delete(before.id);
+    else this.#cache.set(after, lengthOf(values["progress"])!, lengthOf(values["definition"]) ?? definitionSize);
   }
 }
 
@@ -160,7 +160,7 @@ function lengthOf(text: SqlValue | undefined): number | undefined {
   return typeof text === "string" ? text.length : undefined;
 }
 
-type Found = Decoded & { readonly id: string };
+type Found = Decoded & { readonly id: string; readonly definitionSize?: number };
 
 function isDue({ progress }: ScheduleDocument, now: number): boolean {
   return progress.wakeAt !== null && progress.wakeAt <= now;
