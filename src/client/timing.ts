@@ -79,15 +79,15 @@ function deadlineOf({ timing, prefix }: SpecRequest, now: number): number {
   );
 }
 
+/** An interval that comes to replace the very same one is given back its phase: see `replace`. */
 function everySpec(host: ClientHost, request: SpecRequest, now: number, before?: StoredSpec): StoredSpec {
   const old = before?.kind === "every" ? before : undefined;
-  const { timing, core, prefix } = request;
+  const { timing, prefix } = request;
   const { every, clamped } = timing === undefined
     ? old!
     : interval(timing.value as Duration, host.env.tickMs, `${prefix}every`);
   const bounds = boundsOf(request, before);
-  const anchor = bounds.startAt ?? (core.startAt === undefined && every === old?.every ? old.anchor : now);
-  return { kind: "every", every, anchor, ...(clamped === true ? { clamped } : {}), ...bounds };
+  return { kind: "every", every, anchor: bounds.startAt ?? now, ...(clamped === true ? { clamped } : {}), ...bounds };
 }
 
 /** An interval in whole milliseconds, at least one tick (T5). */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineTask } from "../../../mod.ts";
-import { refusal } from "./memory_host.ts";
+import { createClient, SYSTEM_PRINCIPAL } from "../../../src/client/mod.ts";
+import { memoryHost, refusal, task } from "./memory_host.ts";
 import { bench, DAY, HOUR, MINUTE, START, STORES } from "./stores.ts";
 
 const noop = defineTask("noop", () => {});
@@ -300,5 +301,22 @@ describe.each(STORES)("names on %s", (_, store) => {
     expect(points).toEqual([new Date(START + 24_000 + 10_000).toISOString()]);
     const later = await scheduler.after(task, "10s", {}, { key: "save" });
     expect(later.nextRun).toEqual(new Date(clock.now() + 10_000));
+  });
+});
+
+describe("declared sets against others' changes", () => {
+  it("N4 sync leaves alone what has left the group before the set is committed", async () => {
+    const host = await memoryHost([task("t")]);
+    const client = createClient(host, SYSTEM_PRINCIPAL);
+    const [leaving, staying] = await client.sync([
+      { name: "leaving", every: "1h", task: "t" },
+      { name: "staying", every: "1h", task: "t" },
+    ], { group: "g" });
+    host.before = async () => {
+      host.before = undefined;
+      await client.update(leaving!.id, { group: "other" });
+    };
+    await client.sync([], { group: "g" });
+    expect([await client.valid(leaving!.id), await client.valid(staying!.id)]).toEqual([true, false]);
   });
 });
