@@ -84,10 +84,6 @@ function catchUp(draft: Draft, cadence: Cadence, stretch: Stretch): void {
   if (dropped > 0) missed(draft, dropped, first, dropped === count ? newest : cadence.previous(newest - 1) ?? first);
   if (folds && ordinary === undefined) owe(draft, newest, newest === first ? at : newest, dropped);
   if (ordinary === undefined) return;
-  // Older points that are still owed go first.
-  if (draft.progress.backlog !== undefined && draft.progress.runs.length === 0) {
-    return lineUp(draft, cadence, ordinary, last);
-  }
   owe(draft, ordinary, ordinary === first ? at : ordinary, folds ? dropped : 0);
   lineUp(draft, cadence, cadence.next(ordinary), last);
 }

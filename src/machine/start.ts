@@ -36,9 +36,14 @@ export function owedAt(draft: Draft): number | undefined {
 function takeOwed(draft: Draft): Owed | undefined {
   const { waiting, pausedAt } = draft.progress;
   const found = waiting.find(({ at, cause }) => at <= draft.now && (pausedAt === undefined || cause === "triggered"));
-  if (found === undefined) return takeBacklog(draft);
+  if (found === undefined || isPreceded(draft, found)) return takeBacklog(draft);
   setWaiting(draft, waiting.filter((entry) => entry !== found));
   return found;
+}
+
+/** Whether an older point of the line goes first (C4); what has begun already, and what somebody asked for, does not wait. */
+function isPreceded(draft: Draft, { point, cause }: WaitingRun): boolean {
+  return (cause === "queued" || cause === "catchup") && (nextBacklog(draft)?.[0]?.next ?? Infinity) < point;
 }
 
 /** What is lined up and may go on: one after another, so not while one of them is executing. */
