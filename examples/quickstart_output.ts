@@ -3,7 +3,14 @@
  *
  * @module
  */
-import type { EventSchedule, Plugin, ScheduleInfo, Scheduler } from "../mod.ts";
+import {
+  describeCron,
+  type EventSchedule,
+  type Plugin,
+  type ScheduleInfo,
+  type Scheduler,
+  type StoredSpec,
+} from "../mod.ts";
 import { AGAIN, CONTRACT } from "../src/contract/mod.ts";
 
 /** A time of day on this machine. */
@@ -98,25 +105,27 @@ export async function printComing(scheduler: Scheduler): Promise<void> {
   const rows = infos.map((info) => {
     const timezone = info.timezone ?? "UTC";
     const wait = length(Math.max(0, info.nextRun!.getTime() - Date.now()));
-    return [nameOf(info), date(info.nextRun!, timezone), timezone, wait, when(info, describe)];
+    return [nameOf(info), date(info.nextRun!, timezone), wait, when(info, describe)];
   });
-  console.log(`\n${table([["NAME", "NEXT", "ZONE", "IN", "WHEN"], ...rows])}\n`);
+  console.log(`\n${table([["NAME", "NEXT, IN ITS ZONE", "IN", "WHEN"], ...rows])}\n`);
 }
 
-function when({ spec, jitter }: ScheduleInfo, describe: (cron: string) => string): string {
+type Describe = (spec: Extract<StoredSpec, { kind: "cron" }>, name: string | undefined) => string;
+
+function when({ spec, jitter, name }: ScheduleInfo, describe: Describe): string {
   const shaken = jitter === undefined || jitter === 0 ? "" : ", with jitter";
   if (spec.kind === "at") return "Once";
   if (spec.kind === "every") return `Every ${length(spec.every)}${shaken}`;
-  return describe(spec.cron) + shaken;
+  return describe(spec, name) + shaken;
 }
 
 /** Expressions in words where cronstrue is installed, as they are where it is not. */
-async function describer(): Promise<(cron: string) => string> {
+async function describer(): Promise<Describe> {
   try {
     const { default: cronstrue } = await import("cronstrue");
-    return (cron) => cronstrue.toString(cron, { use24HourTimeFormat: true, throwExceptionOnParseError: false });
+    return ({ cron, timezone }, name = "") => describeCron(cron, { timezone, seed: name }, cronstrue);
   } catch {
-    return (cron) => cron;
+    return ({ cron, timezone }) => `${cron}, ${timezone}`;
   }
 }
 
