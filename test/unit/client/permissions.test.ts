@@ -154,6 +154,14 @@ describe.each(STORES)("permissions on %s", (_, store) => {
     });
   });
 
+  it("P3 a canRunAs that answers a promise, or anything but true, allows nothing", async () => {
+    for (const answer of [Promise.resolve(true), 1, "yes"]) {
+      const { scheduler } = bench(store, [noop], { canRunAs: (() => answer) as never });
+      const asking = scheduler.as({ id: "alice" }).after(noop, "1h", undefined, { runAs: { id: "bob" } });
+      await expect(asking).rejects.toEqual(refusal("permission_denied", /^runAs\.id/));
+    }
+  });
+
   it("P3 only the system creates for somebody else, who then owns it", async () => {
     const { scheduler } = bench(store, [noop]);
     const made = await scheduler.every(noop, "1h", undefined, { owner: "alice" });
