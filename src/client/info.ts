@@ -92,8 +92,9 @@ export function runsOf(document: ScheduleDocument): RunInfo[] {
   return [...runningOf(document), ...past.map((run) => pastRun(document.id, run))];
 }
 
-/** The runs in progress, the newest first. */
-export function runningOf({ id, progress }: ScheduleDocument): RunInfo[] {
+/** The runs in progress, the newest first. What a damaged document says of runs is no longer kept up with. */
+export function runningOf({ id, progress, parked }: ScheduleDocument): RunInfo[] {
+  if (parked !== undefined) return [];
   return [...progress.runs].sort((a, b) => b.fence - a.fence).map((run) => liveRun(id, run));
 }
 

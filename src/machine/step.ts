@@ -116,17 +116,15 @@ function stepSettled(
   claim: Claim | undefined,
 ): StepResult {
   const { retired } = document.progress;
-  const withoutRun = document.progress.runs.filter(({ fence }) => fence !== settlement.fence);
   const apply = (run: LiveRun) => {
     if (retired === undefined) settle(draft, run, settlement, claim);
-    else draft.progress.runs = withoutRun;
+    else draft.progress.runs = draft.progress.runs.filter((live) => live !== run);
   };
   try {
     return withRun(document, draft, settlement.fence, apply, undefined, retired?.reason !== STOPPED);
   } catch (error) {
     // The other settlements of its commit must not wait for this one for ever.
-    const progress = { ...document.progress, runs: withoutRun };
-    return { ...parked({ ...document, progress }, error), answer: true };
+    return { ...parked(document, error), answer: true };
   }
 }
 
