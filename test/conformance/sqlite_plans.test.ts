@@ -1,7 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { migrate } from "../../plugins/storage/sqlite/schema.ts";
-import { compileStatements, type FindCondition, type Statement } from "../../plugins/storage/sqlite/statements.ts";
+import type { Statement } from "../../plugins/storage/sql/statement.ts";
+import { compileStatements, type FindCondition } from "../../plugins/storage/sqlite/statements.ts";
 
 const database = new DatabaseSync(":memory:");
 migrate(database, "ostinato_");

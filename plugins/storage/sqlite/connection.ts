@@ -1,7 +1,14 @@
 import { StorageError } from "../../../src/contract/mod.ts";
-import { inTransaction, prepare, readValue, type SqliteDatabaseLike, type SqliteStatementLike } from "./database.ts";
+import { bind, type Statement } from "../sql/statement.ts";
+import {
+  inTransaction,
+  prepare,
+  readValue,
+  type SqliteDatabaseLike,
+  type SqliteStatementLike,
+  type SqlValue,
+} from "./database.ts";
 import { isBusy, storageError } from "./errors.ts";
-import { bind, type Statement } from "./statements.ts";
 
 /** Pauses between attempts to get the write lock, in milliseconds; the last is repeated. */
 const PAUSES = [1, 2, 3, 5, 8, 12, 20];
@@ -34,17 +41,17 @@ export class Connection {
 
   /** Runs a statement that answers no rows. */
   run<P>(statement: Statement<P>, values: P): void {
-    this.#statement(statement.query.sql).run(...bind(statement, values));
+    this.#statement(statement.query.sql).run(...bind<P, SqlValue>(statement, values));
   }
 
   /** Reads the first row. */
   get<P, R>(statement: Statement<P, R>, values: P): R | undefined {
-    return this.#statement(statement.query.sql).get(...bind(statement, values)) as R | undefined;
+    return this.#statement(statement.query.sql).get(...bind<P, SqlValue>(statement, values)) as R | undefined;
   }
 
   /** Reads every row. */
   all<P, R>(statement: Statement<P, R>, values: P): readonly R[] {
-    return this.#statement(statement.query.sql).all(...bind(statement, values)) as R[];
+    return this.#statement(statement.query.sql).all(...bind<P, SqlValue>(statement, values)) as R[];
   }
 
   /**

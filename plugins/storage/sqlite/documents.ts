@@ -13,12 +13,13 @@ import {
 } from "../../../src/contract/mod.ts";
 import { type Decoded, decodeRow, inspectRow, type StoredTexts } from "../sql/codec.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
+import { conflictOf } from "../sql/transaction.ts";
 import type { Connection } from "./connection.ts";
 import type { SqlValue } from "./database.ts";
 import { DocumentCache } from "./document_cache.ts";
-import { conflictOf, isUniqueConflict } from "./errors.ts";
+import { isUniqueConflict } from "./errors.ts";
 import type { Statements } from "./statements.ts";
-import { planWrite } from "./writes.ts";
+import { idsOf, planWrite } from "./writes.ts";
 
 /** Of each lane, however many are due. */
 const LEAST_PER_LANE = 16;
@@ -135,7 +136,7 @@ export class Documents {
       if (!isUniqueConflict(error)) throw error;
       database.exec("rollback to one_group");
       this.#cache.clear();
-      return conflictOf(writes, error);
+      return conflictOf(idsOf(writes), error);
     } finally {
       database.exec("release one_group");
     }

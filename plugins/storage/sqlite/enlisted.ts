@@ -7,44 +7,21 @@ import {
   type ScheduleDocument,
   SchedulerError,
   type Selector,
-  show,
   type Write,
 } from "../../../src/contract/mod.ts";
 import { decodeRow, inspectRow } from "../sql/codec.ts";
+import { bind, type Statement } from "../sql/statement.ts";
 import { columnText } from "../sql/tables.ts";
+import { conflictOf, foreignTransaction, inTurn, type TransactionLike } from "../sql/transaction.ts";
 import type { Connection } from "./connection.ts";
-import { conflictOf, isBusy, isUniqueConflict, messageOf, storageError } from "./errors.ts";
-import { bind, type Statement, type Statements } from "./statements.ts";
-import { planWrite } from "./writes.ts";
-
-/** What is used of a Kysely transaction. */
-export interface TransactionLike {
-  readonly isTransaction: boolean;
-  withoutPlugins(): { executeQuery(query: CompiledQuery): Promise<{ readonly rows: readonly unknown[] }> };
-}
+import { isBusy, isUniqueConflict, messageOf, storageError } from "./errors.ts";
+import type { Statements } from "./statements.ts";
+import { idsOf, planWrite } from "./writes.ts";
 
 /** What the transaction must be on. */
 export interface EnlistingStore {
   readonly storeId: string;
   readonly connection: Connection;
-}
-
-/** Calls within one transaction go one after another: their savepoints must not interleave. */
-const queues = new WeakMap<object, Promise<unknown>>();
-
-/**
- * Checks what an application gives as its transaction.
- *
- * @throws {SchedulerError} `config_invalid` for anything but an open Kysely transaction.
- */
-export function readTransaction(given: unknown): TransactionLike {
-  const { isTransaction, withoutPlugins } = (given ?? {}) as Partial<TransactionLike>;
-  if (isTransaction === true && typeof withoutPlugins === "function") return given as TransactionLike;
-  throw new SchedulerError(
-    "config_invalid",
-    `within: ${show(given)}; expected an open Kysely transaction, as db.transaction().execute hands it over`,
-    { details: { given: show(given) } },
-  );
 }
 
 /** The store's writes inside a transaction of the application's own Kysely, on whatever connection it has. */
@@ -73,11 +50,11 @@ export class EnlistedTransaction implements Enlisted {
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const before = queues.get(this.#transaction) ?? Promise.resolve();
-    const mine = before.then(() => this.#check()).then(work);
-    queues.set(this.#transaction, mine.catch(() => {}));
     try {
-      return await mine;
+      return await inTurn(this.#transaction, async () => {
+        await this.#check();
+        return await work();
+      });
     } catch (error) {
       throw storageError("writing schedules in the application's transaction", error);
     }
@@ -91,10 +68,10 @@ export class EnlistedTransaction implements Enlisted {
     if (this.#checked) return;
     const row = await this.#one(this.#statements.lock, {}).catch((error) => {
       if (isBusy(error)) throw error;
-      throw foreign(`${messageOf(error)}`, error);
+      throw foreignTransaction(messageOf(error), error);
     });
     const { storeId, connection } = this.#store;
-    if (row?.value !== storeId) throw foreign("it holds another store's tables");
+    if (row?.value !== storeId) throw foreignTransaction("it holds another store's tables");
     // The transaction holds the write lock, unless the two libraries are two copies of SQLite: file locks belong to the
     // process, so they do not see each other's, and would write over each other.
     if (connection.canLock()) throw twoCopies();
@@ -122,7 +99,7 @@ export class EnlistedTransaction implements Enlisted {
       return undefined;
     } catch (error) {
       await this.#command("rollback to ostinato_group");
-      if (isUniqueConflict(error)) return conflictOf(writes, error);
+      if (isUniqueConflict(error)) return conflictOf(idsOf(writes), error);
       throw error;
     } finally {
       await this.#command("release ostinato_group");
@@ -152,12 +129,6 @@ export class EnlistedTransaction implements Enlisted {
   async #command(sql: string): Promise<void> {
     await this.#transaction.withoutPlugins().executeQuery(CompiledQuery.raw(sql));
   }
-}
-
-function foreign(why: string, cause?: unknown): SchedulerError {
-  return new SchedulerError("config_invalid", `within: the transaction is not on this scheduler's database: ${why}`, {
-    cause,
-  });
 }
 
 function twoCopies(): SchedulerError {

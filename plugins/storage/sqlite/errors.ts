@@ -1,4 +1,4 @@
-import { SchedulerError, StorageError, type Write } from "../../../src/contract/mod.ts";
+import { StorageError } from "../../../src/contract/mod.ts";
 
 // Deno's node:sqlite gives no result code, so the texts, which SQLite has not changed in decades, have to do.
 const BUSY = /database (table |schema )?is locked|within a transaction/i;
@@ -16,15 +16,6 @@ export function isBusy(error: unknown): boolean {
 /** Whether a row would have been stored beside another of the same id, name or key. */
 export function isUniqueConflict(error: unknown): boolean {
   return UNIQUE.test(messageOf(error));
-}
-
-/** The refusal of a group whose writes met such a conflict. */
-export function conflictOf(writes: readonly Write[], cause: unknown): SchedulerError {
-  const ids = writes.flatMap(({ after }) => after?.id ?? []);
-  return new SchedulerError("conflict", "the name, key or id of a schedule is in use by another live one", {
-    details: { ids },
-    cause,
-  });
 }
 
 /** An error of the database as the contract's; any other, such as one thrown by a decision, passes through. */

@@ -1,5 +1,6 @@
+import type { Statement } from "../sql/statement.ts";
 import type { Connection } from "./connection.ts";
-import type { Statement, Versions } from "./statements.ts";
+import type { Versions } from "./statements.ts";
 
 /**
  * Tells whether anybody else wrote: another connection, which moves SQLite's data version, or the application through

@@ -1,5 +1,4 @@
 import {
-  type CompiledQuery,
   DummyDriver,
   type Expression,
   Kysely,
@@ -11,16 +10,9 @@ import {
 } from "kysely";
 import type { DocumentQuery } from "../../../src/contract/mod.ts";
 import type { ProgressColumns, StepColumns, StoredTexts } from "../sql/codec.ts";
+import { named, type Statement, value } from "../sql/statement.ts";
 import type { MetaRow, ScheduleRow, StoreTables } from "../sql/tables.ts";
 import type { SqlValue } from "./database.ts";
-
-/** A compiled query, and by what names its parameters are bound. `R` is the row it answers. */
-export interface Statement<P, R = never> {
-  readonly query: CompiledQuery;
-  readonly parameters: readonly (keyof P & string)[];
-  /** Never set: carries the type of the rows. */
-  readonly row?: R;
-}
 
 /** What changes when anybody writes: another connection, or this one. */
 export interface Versions {
@@ -61,14 +53,6 @@ const STEP_COLUMNS = ["wake_at", "next_run", "running", "progress"] as const;
 const PROGRESS_COLUMNS = [...STEP_COLUMNS, "lane", "name", "dedupe_key", "live"] as const;
 const ROW_COLUMNS = [...PROGRESS_COLUMNS, "task", "owner", "grp", "target", "tags", "definition", "parked"] as const;
 const WORK_COLUMNS = ["id", "definition", "progress", "parked"] as const satisfies (keyof StoredTexts)[];
-
-/** Stands for a value in a query that is being built. */
-class Parameter {
-  readonly name: string;
-  constructor(name: string) {
-    this.name = name;
-  }
-}
 
 /** Compiles every query for tables of a prefix. */
 export function compileStatements(prefix: string): Statements {
@@ -168,24 +152,6 @@ function findStatement(
   return named(query.orderBy("id").limit(value("limit") as never).compile());
 }
 
-/** A parameter where Kysely's types expect a column's value. */
-function value<T = string>(name: string): T {
-  return new Parameter(name) as T;
-}
-
 function values<R>(columns: readonly (keyof R & string)[]): R {
-  return Object.fromEntries(columns.map((column) => [column, new Parameter(column)])) as R;
-}
-
-function named<P, R>(query: CompiledQuery): Statement<P, R> {
-  const parameters = query.parameters.map((parameter) => {
-    if (parameter instanceof Parameter) return parameter.name as keyof P & string;
-    throw new TypeError(`a constant became a parameter of: ${query.sql}`);
-  });
-  return { query, parameters };
-}
-
-/** The values of a statement's parameters, in its order. */
-export function bind<P>({ parameters }: Statement<P, unknown>, values: P): SqlValue[] {
-  return parameters.map((name) => values[name] as SqlValue);
+  return Object.fromEntries(columns.map((column) => [column, value(column)])) as R;
 }

@@ -17,11 +17,12 @@ import {
 } from "../../../src/contract/mod.ts";
 import { inspectRow } from "../sql/codec.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
+import { readTransaction } from "../sql/transaction.ts";
 import { ChangeWatch } from "./change_watch.ts";
 import { Connection } from "./connection.ts";
 import { databaseFile, type SqliteDatabaseLike } from "./database.ts";
 import { columnList, Documents } from "./documents.ts";
-import { EnlistedTransaction, readTransaction } from "./enlisted.ts";
+import { EnlistedTransaction } from "./enlisted.ts";
 import { ForeignWrites } from "./foreign_writes.ts";
 import { fileGuard, openDatabase, prepareDatabase } from "./opening.ts";
 import type { SqliteSettings } from "./options.ts";

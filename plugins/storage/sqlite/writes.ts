@@ -1,7 +1,8 @@
 import type { ScheduleDocument, Write } from "../../../src/contract/mod.ts";
 import { encodeProgress, encodeRow, encodeStep } from "../sql/codec.ts";
+import type { Statement } from "../sql/statement.ts";
 import type { SqlRow } from "./database.ts";
-import type { Statement, Statements } from "./statements.ts";
+import type { Statements } from "./statements.ts";
 
 /** A statement with what to bind to it. */
 export interface PlannedWrite {
@@ -22,6 +23,11 @@ export function planWrite(statements: Statements, { before, after }: Write): Pla
   return isRetired(before) === isRetired(after)
     ? planned(statements.step, encodeStep(after))
     : planned(statements.progress, encodeProgress(after));
+}
+
+/** The ids of what a group stores. */
+export function idsOf(writes: readonly Write[]): readonly string[] {
+  return writes.flatMap(({ after }) => after?.id ?? []);
 }
 
 function planned<P extends SqlRow>(statement: Statement<P>, values: P): PlannedWrite {

@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
   idle: () => import("./idle.ts"),
   recurring: () => import("./recurring.ts"),
   scale: () => import("./scale.ts"),
+  store: () => import("./store.ts"),
 };
 
 const name = process.argv[2] ?? "";

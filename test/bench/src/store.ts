@@ -6,11 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { sqlite } from "../../../plugins/storage/sqlite/mod.ts";
 import { encodeRow } from "../../../plugins/storage/sql/codec.ts";
-import type {
-  ScheduleDocument,
-  Storage,
-  StorageContext,
-} from "../../../src/contract/mod.ts";
+import type { ScheduleDocument, Storage, StorageContext } from "../../../src/contract/mod.ts";
 import { systemClock } from "../../../src/system.ts";
 
 const SCHEDULES = 10_000;
@@ -21,18 +17,15 @@ const LATER = NOW + 86_400_000;
 
 const context: StorageContext = { clock: systemClock(), logger: console };
 
-/** Runs everything and prints one JSON line for each figure. */
-export async function storeBench(): Promise<void> {
-  // Beside the source: a temporary directory may be in memory, where a flush costs nothing.
-  mkdirSync(`${import.meta.dirname}/../.data`, { recursive: true });
-  const directory = mkdtempSync(`${import.meta.dirname}/../.data/store-`);
-  try {
-    await creating(directory);
-    await firing(directory);
-    await finding(directory);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+// Beside the source: a temporary directory may be in memory, where a flush costs nothing.
+mkdirSync(`${import.meta.dirname}/../.data`, { recursive: true });
+const directory = mkdtempSync(`${import.meta.dirname}/../.data/store-`);
+try {
+  await creating(directory);
+  await firing(directory);
+  await finding(directory);
+} finally {
+  rmSync(directory, { recursive: true });
 }
 
 async function creating(directory: string): Promise<void> {
@@ -210,9 +203,7 @@ async function bareTable(file: string) {
   database.exec("pragma synchronous = full");
   const columns = Object.keys(encodeRow(documents(1, NOW)[0]!));
   const insert = database.prepare(
-    `insert into ostinato_schedules (${columns.join()}) values (${
-      columns.map(() => "?").join()
-    })`,
+    `insert into ostinato_schedules (${columns.join()}) values (${columns.map(() => "?").join()})`,
   );
   const due = database.prepare(
     "select id, definition, progress from ostinato_schedules where lane = 'work' and wake_at <= ? order by wake_at limit ?",
@@ -232,11 +223,7 @@ async function bareTable(file: string) {
     insert(documents: ScheduleDocument[]) {
       for (let n = 0; n < documents.length; n += BATCH) {
         const rows = documents.slice(n, n + BATCH).map(encodeRow);
-        commit(() =>
-          rows.forEach((row) =>
-            insert.run(...Object.values(row) as (string | number | null)[])
-          )
-        );
+        commit(() => rows.forEach((row) => insert.run(...Object.values(row) as (string | number | null)[])));
       }
     },
     drain() {
