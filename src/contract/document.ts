@@ -112,7 +112,9 @@ export interface ArmedDeadline {
   readonly again?: true;
 }
 
-/** Why a live run has to end early: by overlap `replace` (O4), by `abortRun` (L6), by `stop` with `abortRunning` (L2). */
+/**
+ * Why a live run has to end early: by overlap `replace` (O4), by `abortRun` (L6), by `stop` with `abortRunning` (L2).
+ */
 export type AbortCause = "replaced" | "aborted" | "stopped";
 
 /** A run that an instance holds. */
@@ -169,12 +171,14 @@ export interface CatchupBacklog {
 }
 
 /**
- * How a run ended. `faulted`: it threw, could not be started, or answered an invalid delay; `timeout` (F5), `aborted` (L6)
- * and `lost` (M3) are faults as well; `replaced` (O4) is neither a fault nor a success.
+ * How a run ended. `faulted`: it threw, could not be started, or answered an invalid delay; `timeout` (F5), `aborted`
+ * (L6) and `lost` (M3) are faults as well; `replaced` (O4) is neither a fault nor a success.
  */
 export type RunOutcome = "succeeded" | "faulted" | "timeout" | "aborted" | "replaced" | "lost";
 
-/** What is kept of an error, as text that every store can hold: well-formed, without U+0000, cut where it is too long. */
+/**
+ * What is kept of an error, as text that every store can hold: well-formed, without U+0000, cut where it is too long.
+ */
 export interface Fault {
   /** The error's name, at most 200 characters; `"Thrown"` for a thrown value that is no object. */
   readonly name: string;
@@ -234,13 +238,18 @@ export interface ScheduleProgress {
   readonly wakeAt: number | null;
   /** What is armed; `null` once nothing follows, and for a one-shot from its deadline on. */
   readonly next: ArmedDeadline | null;
-  /** The newest cadence point that is accounted for: none up to it is armed again, whatever clock and jitter do (T8, J2). */
+  /**
+   * The newest cadence point that is accounted for: none up to it is armed again, whatever clock and jitter do (T8,
+   * J2).
+   */
   readonly cursor?: number;
   /** Runs that instances hold, in the order of their fences; at most 100. */
   readonly runs: readonly LiveRun[];
   /** Starts that are owed; at most 100. */
   readonly waiting: readonly WaitingRun[];
-  /** Further points that each get a run, in stretches of the cadence, the oldest first (C4); absent when none are owed. */
+  /**
+   * Further points that each get a run, in stretches of the cadence, the oldest first (C4); absent when none are owed.
+   */
   readonly backlog?: readonly CatchupBacklog[];
   /** The last fence given out. */
   readonly fence: number;
@@ -288,7 +297,9 @@ export interface ScheduleDocument {
   readonly definition: ScheduleDefinition;
   /** Where it stands. */
   readonly progress: ScheduleProgress;
-  /** Why the document cannot be used: it was damaged in the store. It waits, untouched, until it is updated or stopped. */
+  /**
+   * Why the document cannot be used: it was damaged in the store. It waits, untouched, until it is updated or stopped.
+   */
   readonly parked?: string;
 }
 
@@ -321,8 +332,8 @@ export interface DocumentIndex {
 }
 
 /**
- * The next instant at which a schedule is to start a run: its armed deadline, or a retry before that; `null` when none is,
- * while it is paused, and once it has retired.
+ * The next instant at which a schedule is to start a run: its armed deadline, or a retry before that; `null` when none
+ * is, while it is paused, and once it has retired.
  */
 export function nextRunOf({ progress }: ScheduleDocument): number | null {
   if (progress.retired !== undefined || progress.pausedAt !== undefined) return null;

@@ -43,9 +43,9 @@ export interface EventRun {
 }
 
 /**
- * What can be listened to, and with what (V5). Events are told on the instance where they happen, once what they tell is
- * committed; those of `within` at once, although the application may still roll back. They are not stored: what happened
- * while nobody listened is told by `info` and `runs`.
+ * What can be listened to, and with what (V5). Events are told on the instance where they happen, once what they tell
+ * is committed; those of `within` at once, although the application may still roll back. They are not stored: what
+ * happened while nobody listened is told by `info` and `runs`.
  */
 export interface SchedulerEvents {
   /** A schedule was made. */
@@ -83,8 +83,8 @@ export interface SchedulerEvents {
   /** Points that overlap dropped, or a run that it replaced (O): how many, and a point of them. */
   readonly overlapped: { readonly schedule: EventSchedule; readonly count: number; readonly point: Date };
   /**
-   * Schedules of a task that this instance lacks are due (`due`, counted up to 1,000), the `oldest` for 5 s and more (M2).
-   * Told again about every minute while they wait.
+   * Schedules of a task that this instance lacks are due (`due`, counted up to 1,000), the `oldest` for 5 s and more
+   * (M2). Told again about every minute while they wait.
    */
   readonly unclaimed: { readonly task: string; readonly due: number; readonly oldest: Date };
   /** This instance lost a run's lease: the run's signal aborts, and its outcome and changes are refused (M4). */

@@ -23,7 +23,9 @@ export interface MissedQuestion extends PolicyQuestion {
   readonly newest: number;
 }
 
-/** What becomes of missed points: none runs, one run stands for the newest, or each has its own run, the oldest first. */
+/**
+ * What becomes of missed points: none runs, one run stands for the newest, or each has its own run, the oldest first.
+ */
 export type MissedAnswer =
   | { readonly run: "none" }
   | { readonly run: "newest" }
@@ -44,8 +46,8 @@ export interface OverlapQuestion extends PolicyQuestion {
 }
 
 /**
- * What becomes of a point that arrives during a run: it is dropped and counted, waits for the run's end, starts beside it,
- * or has it aborted and takes its place.
+ * What becomes of a point that arrives during a run: it is dropped and counted, waits for the run's end, starts beside
+ * it, or has it aborted and takes its place.
  */
 export type OverlapAnswer = "drop" | "queue" | "start" | "replace";
 
@@ -65,14 +67,18 @@ export interface AdmitQuestion extends PolicyQuestion {
   readonly point: number;
 }
 
-/** Whether a point may fire; a skipped one is dropped with the reason, as are all before `until`, and none is missed. */
+/**
+ * Whether a point may fire; a skipped one is dropped with the reason, as are all before `until`, and none is missed.
+ */
 export type AdmitAnswer = "run" | { readonly skip: string; readonly until?: number };
 
 /** A run has ended in a fault, or was lost; nothing is asked of a success or a replaced run. */
 export interface SettledQuestion extends PolicyQuestion {
   /** How it ended; a timeout and an abort are `"faulted"` here. */
   readonly outcome: "succeeded" | "faulted" | "lost";
-  /** 1 for the first run of the deadline, losses not counted; `Infinity` when no attempt may follow, only retirement. */
+  /**
+   * 1 for the first run of the deadline, losses not counted; `Infinity` when no attempt may follow, only retirement.
+   */
   readonly attempt: number;
   /** Faults in a row, this one included. */
   readonly consecutiveFaults: number;
@@ -89,8 +95,8 @@ export type SettledAnswer = { readonly retryAfterMs: number } | { readonly retir
  */
 export interface Policy {
   /**
-   * How late a point may be and still be an ordinary, late run, in milliseconds (C1). Without any answer: half the gap to
-   * the next point, 60 s at most.
+   * How late a point may be and still be an ordinary, late run, in milliseconds (C1). Without any answer: half the gap
+   * to the next point, 60 s at most.
    */
   grace?(question: PolicyQuestion): number | undefined;
   /** See {@linkcode MissedQuestion}. Without any answer one run stands for the newest. */
@@ -99,11 +105,16 @@ export interface Policy {
   overlap?(question: OverlapQuestion): OverlapAnswer | undefined;
   /** Moves a deadline. The machine keeps it from being earlier than one tick from now. */
   shift?(question: ShiftQuestion): number | undefined;
-  /** How far `shift` may move a deadline to later, in milliseconds; a point is not missed before that has passed too (J2). */
+  /**
+   * How far `shift` may move a deadline to later, in milliseconds; a point is not missed before that has passed too
+   * (J2).
+   */
   span?(question: PolicyQuestion): number | undefined;
   /** See {@linkcode AdmitQuestion}. Without any answer the point may fire. */
   admit?(question: AdmitQuestion): AdmitAnswer | undefined;
-  /** See {@linkcode SettledQuestion}. Without any answer the deadline ends in the fault, and a one-shot retires with it. */
+  /**
+   * See {@linkcode SettledQuestion}. Without any answer the deadline ends in the fault, and a one-shot retires with it.
+   */
   settled?(question: SettledQuestion): SettledAnswer | undefined;
 }
 

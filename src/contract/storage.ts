@@ -38,7 +38,9 @@ export interface Change<T = unknown> {
   readonly reject?: SchedulerError;
 }
 
-/** Which document an operation is about; `null`: a new one, without looking. Names and keys find live documents only. */
+/**
+ * Which document an operation is about; `null`: a new one, without looking. Names and keys find live documents only.
+ */
 export type Selector =
   | { readonly id: string }
   | { readonly owner: string; readonly name: string }
@@ -60,8 +62,8 @@ export interface Operation<T = unknown> {
 export type Group<T = unknown> = readonly Operation<T>[];
 
 /**
- * What became of a group: a value for each operation, or why nothing of it is stored: a refusal, or `conflict` for an id,
- * name or key that is in use.
+ * What became of a group: a value for each operation, or why nothing of it is stored: a refusal, or `conflict` for an
+ * id, name or key that is in use.
  */
 export type GroupResult<T = unknown> =
   | { readonly committed: true; readonly values: readonly T[] }

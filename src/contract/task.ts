@@ -95,8 +95,8 @@ export interface RunContext {
   /** Missed points folded into this run (C2). */
   readonly missed: number;
   /**
-   * Aborts on timeout, `abortRun`, `replace`, a lost lease, `stop` with `abortRunning`, and when a close's drain time is
-   * over (S5). A handler that does not heed it goes on, and its result is ignored.
+   * Aborts on timeout, `abortRun`, `replace`, a lost lease, `stop` with `abortRunning`, and when a close's drain time
+   * is over (S5). A handler that does not heed it goes on, and its result is ignored.
    */
   readonly signal: AbortSignal;
   /** The schedule that the run belongs to. */
@@ -139,13 +139,15 @@ export interface TaskDefinition<Input = unknown, Output = Input> {
    * slot (F5). At least 1 ms. Default none. A schedule's own option wins. Stored with each schedule at its creation.
    */
   readonly timeout?: Duration;
-  /** Attempts after a fault (F4). Default none. A schedule's own option wins. Stored with each schedule at its creation. */
+  /**
+   * Attempts after a fault (F4). Default none. A schedule's own option wins. Stored with each schedule at its creation.
+   */
   readonly retry?: RetryOption;
   /** Runs of this task at once on one instance. Default the scheduler's `concurrency`. */
   readonly concurrency?: number;
   /**
-   * May the principal use the task with this input? Asked at creation and at `invoke`, where a refusal is `unknown_task`,
-   * and again at firing time, where it is a fault (P5).
+   * May the principal use the task with this input? Asked at creation and at `invoke`, where a refusal is
+   * `unknown_task`, and again at firing time, where it is a fault (P5).
    */
   readonly authorize?: (principal: Principal, input: Output) => boolean | Promise<boolean>;
   /**
