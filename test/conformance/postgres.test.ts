@@ -37,13 +37,9 @@ type StoreOpener = (schema: string) => ReturnType<typeof postgres>;
 storageSuite("postgres, a connection string", () => inSchema((schema) => postgres({ url, schema })));
 
 storageSuite(
-  "postgres, one pool shared by all handles",
-  () => inSchema((schema) => postgres({ pool, schema, tablePrefix: "App_" }), "App_"),
-);
-
-storageSuite(
   "postgres, a pool with a single connection and no listener",
-  () => inSchema((schema) => postgres({ pool: one, schema, listen: false, pollInterval: 20 })),
+  () =>
+    inSchema((schema) => postgres({ pool: one, schema, tablePrefix: "App_", listen: false, pollInterval: 20 }), "App_"),
 );
 
 storageSuite(

@@ -14,11 +14,13 @@ import { storageError } from "./errors.ts";
 
 /** What runs a compiled query of Kysely. */
 export interface KyselyExecutorLike {
-  executeQuery(query: CompiledQuery): Promise<{ readonly rows: readonly unknown[] }>;
+  /** Runs it and answers its rows. The type of the query is left to the copy of Kysely that it goes to. */
+  executeQuery(query: never): Promise<{ readonly rows: readonly unknown[] }>;
 }
 
 /** How Kysely begins a transaction. */
 export interface KyselyTransactionsLike {
+  /** Names the isolation; what it answers runs the work and commits. */
   setIsolationLevel(level: "read committed"): {
     execute<T>(work: (transaction: KyselyExecutorLike) => Promise<T>): Promise<T>;
   };
@@ -26,7 +28,9 @@ export interface KyselyTransactionsLike {
 
 /** The few methods of the application's own `Kysely` that are used, on PostgreSQL by whatever dialect. */
 export interface KyselyLike {
+  /** Whether it is a transaction, which will not do. */
   readonly isTransaction: boolean;
+  /** The same connections without the application's plugins, which may rename columns. */
   withoutPlugins(): KyselyExecutorLike & { transaction(): KyselyTransactionsLike };
 }
 
@@ -40,7 +44,7 @@ export class KyselyDatabase implements Database {
 
   async run<P, R>(doing: string, statement: Statement<P, R>, values: P): Promise<readonly R[]> {
     try {
-      return (await this.#kysely.withoutPlugins().executeQuery(bound(statement, values))).rows as readonly R[];
+      return (await this.#kysely.withoutPlugins().executeQuery(bound(statement, values) as never)).rows as readonly R[];
     } catch (error) {
       throw storageError(doing, error);
     }
@@ -80,7 +84,7 @@ export class KyselyDatabase implements Database {
 /** Statements within a transaction of Kysely. */
 export function kyselySession(doing: string, transaction: KyselyExecutorLike): Session {
   const send: Send = async (sql, parameters) =>
-    (await transaction.executeQuery({ ...CompiledQuery.raw(sql), parameters })).rows;
+    (await transaction.executeQuery({ ...CompiledQuery.raw(sql), parameters } as never)).rows;
   return sessionOf(send, (error) => storageError(doing, error));
 }
 

@@ -11,7 +11,7 @@ import { PostgresStorage } from "./storage.ts";
 
 export type { KyselyExecutorLike, KyselyLike, KyselyTransactionsLike } from "./kysely.ts";
 export type { PostgresOptions, SchemaOptions } from "./options.ts";
-export type { PgClientLike, PgPoolClientLike, PgPoolLike, PgResultLike } from "./pool.ts";
+export type { PgClientLike, PgPoolClientLike, PgPoolLike, PgQueryValue, PgResultLike } from "./pool.ts";
 
 /**
  * A store in a PostgreSQL database. What is passed in (a pool, a Kysely) is not closed with it.

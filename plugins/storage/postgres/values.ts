@@ -1,7 +1,8 @@
 import { MAX_DEADLINE } from "../../../src/contract/mod.ts";
+import type { PgQueryValue } from "./pool.ts";
 
 /** A value that is bound to a parameter. Arrays and instants are written out as text, which every driver passes on alike. */
-export type PgValue = string | number | null;
+export type PgValue = PgQueryValue;
 
 /** The year 1, the first that ISO 8601 writes with four digits and PostgreSQL reads. */
 const FIRST_INSTANT = -62_135_596_800_000;
