@@ -18,24 +18,78 @@ import { Host } from "./scheduler/host.ts";
 
 /** What `close` takes. */
 export interface CloseOptions {
-  /** How long running handlers may take to end by themselves. Default 30 s. */
+  /** How long running handlers may take to end by themselves, before their signals abort. Default 30 s. */
   readonly drain?: Duration;
 }
 
-/** A scheduler: the calls of the system principal, and its own life. `Extra` are the options that its plugins add. */
+/**
+ * A scheduler: the calls of the system principal, and its own life. `Extra` are the options that its plugins add. It is
+ * one instance; any number of them, in other processes too, may share a store that supports it (M1).
+ */
 export interface Scheduler<Extra extends object = object> extends ScheduleClient<Extra>, AsyncDisposable {
-  /** Opens the store and begins to run what is due. Without it the scheduler only creates and inspects. Errors: `closed`, `store_unavailable`, `store_too_new`. */
+  /**
+   * Opens the store and begins to run what is due, what was missed while nothing ran included (C). Without it the
+   * scheduler only creates and inspects. Started twice is once; after an error it may be tried again. Until `close` it
+   * keeps the process alive, unless `unref: true` (X3). Errors: `closed`, `store_unavailable`, `store_too_new`.
+   */
   start(): Promise<void>;
-  /** Stops claiming, waits for running handlers, then aborts them, and closes what it opened (X1). Idempotent. */
+  /**
+   * Ends this instance: claims nothing more, waits for running handlers up to `drain`, aborts them, waits 5 s more,
+   * gives what is left back to other instances, and closes what it opened (X1). Stored schedules stay. A second call
+   * waits for the first. Calls of its clients answer `closed` from then on, except those of handlers that drain,
+   * through `ctx.schedules` (X2). Errors: `invalid_duration`, `unknown_option`, `invalid_option`.
+   *
+   * @example
+   * ```ts
+   * import { createScheduler, defineTask } from "@ostinato/scheduler";
+   *
+   * const beat = defineTask("beat", () => {});
+   * const scheduler = createScheduler({ tasks: [beat] });
+   * await scheduler.start();
+   * await scheduler.every(beat, "1m");
+   * await scheduler.close({ drain: "10s" }); // or: await using scheduler = …
+   * await scheduler.every(beat, "1m").catch((error) => console.log(error.code)); // closed
+   * ```
+   */
   close(options?: CloseOptions): Promise<void>;
-  /** The same calls, limited to what the principal may do (P1). Errors: `invalid_option`. */
+  /**
+   * The same calls, limited to what the principal may do (P): its own schedules, and the tasks that it may use. Who the
+   * principal is, is for the application to know. Errors: `invalid_option`, also for the reserved id `"system"`.
+   *
+   * @example
+   * ```ts
+   * import { createScheduler, defineTask } from "@ostinato/scheduler";
+   *
+   * const beat = defineTask("beat", () => {});
+   * await using scheduler = createScheduler({ tasks: [beat] });
+   * const { id } = await scheduler.as({ id: "alice" }).every(beat, "1m");
+   * await scheduler.as({ id: "bob" }).stop(id).catch((error) => console.log(error.code)); // permission_denied
+   * console.log(await scheduler.as({ id: "carol", admin: true }).stop(id)); // true
+   * ```
+   */
   as(principal: Principal): ScheduleClient<Extra>;
-  /** Listens to an event on this instance (V5); answers a function that ends it. */
+  /**
+   * Listens to an event on this instance (V5); answers a function that ends it. What a listener throws is logged and
+   * harms nothing. Errors: `invalid_option`.
+   *
+   * @example
+   * ```ts
+   * import { createScheduler, defineTask } from "@ostinato/scheduler";
+   *
+   * const beat = defineTask("beat", () => {});
+   * await using scheduler = createScheduler({ tasks: [beat] });
+   * const end = scheduler.on("created", ({ schedule }) => console.log(schedule.task, schedule.kind));
+   * await scheduler.every(beat, "1m"); // prints beat every
+   * end();
+   * ```
+   */
   on<Name extends SchedulerEventName>(name: Name, listener: SchedulerListener<Name>): () => void;
 }
 
 /**
- * Makes a scheduler from a store, tasks and plugins. It opens nothing and starts nothing by itself.
+ * Makes a scheduler from a store, tasks and plugins. It opens nothing and starts nothing by itself: the first call
+ * opens the store, {@linkcode Scheduler.start} begins to run. Without `storage` schedules live in this process's memory
+ * and are gone with it.
  *
  * @param config Everything is optional; see {@linkcode SchedulerConfig}.
  * @throws {SchedulerError} `config_invalid`, with every problem of the configuration at once.
@@ -44,9 +98,11 @@ export interface Scheduler<Extra extends object = object> extends ScheduleClient
  * import { createScheduler, defineTask } from "@ostinato/scheduler";
  *
  * const hello = defineTask("hello", (input: { name: string }) => console.log(`hello ${input.name}`));
- * await using scheduler = createScheduler({ tasks: [hello] });
+ * await using scheduler = createScheduler({ tasks: [hello], defaults: { timezone: "Europe/Berlin" } });
+ * const done = new Promise((resolve) => scheduler.on("succeeded", resolve));
  * await scheduler.start();
- * await scheduler.after(hello, "250ms", { name: "world" });
+ * await scheduler.after(hello, "50ms", { name: "world" });
+ * await done; // prints hello world
  * ```
  */
 export function createScheduler<const Plugins extends readonly AnyPlugin[] = readonly []>(

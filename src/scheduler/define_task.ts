@@ -17,17 +17,23 @@ const FUNCTIONS = ["run", "authorize", "resolveTarget"] as const;
 
 /**
  * Names a handler, so that schedules in a store can say which code runs. The name is what is stored: renaming a task
- * leaves its schedules waiting for an instance that knows the old name.
+ * leaves its schedules waiting for an instance that knows the old name. A handler may be called twice for one deadline,
+ * when its process died during the first run (M3): `ctx.schedule.id` with `ctx.scheduledAt` is its idempotency key.
  *
  * @param name Unique within a scheduler, at most 200 characters.
- * @param definition The handler, alone or with the task's options.
+ * @param definition The handler, alone or with the task's options. It may return anything; only `again` has a meaning.
  * @throws {SchedulerError} `invalid_option`, `invalid_duration` or `unknown_option`, naming the key.
  * @example
  * ```ts
  * import { defineTask } from "@ostinato/scheduler";
  *
- * const greet = defineTask("greet", { run: (input: { name: string }) => console.log(`hello ${input.name}`), timeout: "1m" });
- * const beat = defineTask("beat", (_input, ctx) => console.log(ctx.scheduledAt));
+ * const beat = defineTask("beat", (_input, ctx) => console.log(ctx.scheduledAt)); // short form: a function
+ * const greet = defineTask("greet", {
+ *   timeout: "1m",
+ *   retry: { limit: 3, delay: "10s" }, // after 10 s, 20 s and 40 s
+ *   run: (input: { name: string }) => console.log(`hello ${input.name}`),
+ * });
+ * console.log(beat.name, greet.timeout); // beat 1m
  * ```
  */
 export function defineTask<Input = Json | undefined, Output = Input>(
