@@ -1,11 +1,11 @@
 import { MAX_CRON_CACHE, MAX_CRON_SEARCH_MS, MAX_DEADLINE, SchedulerError, show } from "../contract/mod.ts";
 import type { Cadence } from "./cadence.ts";
-import { DAY_MS, daysFromCivil } from "./date.ts";
+import { DAY_MS, daysFromCivil } from "../contract/zone/date.ts";
 import { parseCron } from "./expression.ts";
 import { Pattern } from "./pattern.ts";
 import { TimeTable } from "./time_table.ts";
-import { checkTimezone } from "./timezone.ts";
-import { type Segment, type Zone, zoneOf } from "./zone.ts";
+import { checkTimezone } from "../contract/zone/timezone.ts";
+import { type Segment, type Zone, zoneOf } from "../contract/zone/zone.ts";
 
 /** What to do with local times that a clock change skips or repeats (K4, K5). It concerns fixed-time jobs only. */
 export interface DstPolicy {

@@ -1,4 +1,4 @@
-import { civilFromDays, daysFromCivil, monthLength, weekday } from "./date.ts";
+import { civilFromDays, daysFromCivil, monthLength, weekday } from "../contract/zone/date.ts";
 import type { Item } from "./items.ts";
 
 /** The first and the last day that is searched, since 1970: years 1 to 9999, and what zones add. */

@@ -1,7 +1,6 @@
-import type { CronOptions } from "./cron_cadence.ts";
 import { parseCron, splitFields } from "./expression.ts";
 import { FIELD_RULES, type FieldRule, readItem } from "./items.ts";
-import { checkTimezone } from "./timezone.ts";
+import { checkTimezone } from "../contract/zone/timezone.ts";
 
 /** What is used of the package `cronstrue`: pass its default export. */
 export interface CronDescriber {
@@ -10,6 +9,16 @@ export interface CronDescriber {
     expression: string,
     options: { readonly use24HourTimeFormat: boolean; readonly logicalAndDayFields: boolean },
   ): string;
+}
+
+/** How {@linkcode describeCron} reads an expression. */
+export interface DescribeCronOptions {
+  /** An IANA zone name. Default `"UTC"`. */
+  readonly timezone?: string;
+  /** What `H` is derived from: the schedule's name. Default `""`. */
+  readonly seed?: string;
+  /** Names the place in an error's message. Default `"cron"`. */
+  readonly where?: string;
 }
 
 /**
@@ -21,15 +30,17 @@ export interface CronDescriber {
  * @throws {SchedulerError} `invalid_cron` or `invalid_timezone`, as `cronCadence` does.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { describeCron } from "@ostinato/scheduler";
  * import cronstrue from "cronstrue";
  *
- * describeCron("0 9 * * 1-5", { timezone: "America/New_York" }, cronstrue); // "at 09:00, Monday through Friday, America/New_York"
+ * const words = describeCron("0 9 * * 1-5", { timezone: "America/New_York" }, cronstrue);
+ * console.log(words); // at 09:00, Monday through Friday, America/New_York
  * ```
  */
 export function describeCron(
   expression: string,
-  options: Pick<CronOptions, "timezone" | "seed" | "where">,
+  options: DescribeCronOptions,
   describer: CronDescriber,
 ): string {
   const { timezone = "UTC", seed = "", where = "cron" } = options;

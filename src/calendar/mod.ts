@@ -1,10 +1,9 @@
 /**
- * Cron expressions, intervals and time zones: pure functions from an instant to the points around it.
+ * Cron expressions and intervals: pure functions from an instant to the points around it.
  *
  * @module
  */
 
 export { type Cadence, everyCadence, nextPoints } from "./cadence.ts";
 export { cronCadence, type CronOptions, type DstPolicy } from "./cron_cadence.ts";
-export { type CronDescriber, describeCron } from "./describe.ts";
-export { checkTimezone } from "./timezone.ts";
+export { type CronDescriber, describeCron, type DescribeCronOptions } from "./describe.ts";

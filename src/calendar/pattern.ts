@@ -1,4 +1,4 @@
-import { DAY_MS } from "./date.ts";
+import { DAY_MS } from "../contract/zone/date.ts";
 import type { DayTable } from "./day_table.ts";
 import type { TimeTable } from "./time_table.ts";
 

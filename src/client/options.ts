@@ -1,5 +1,5 @@
-import { checkTimezone } from "../calendar/mod.ts";
 import {
+  checkTimezone,
   invalidOption,
   isPlainObject,
   type Json,

@@ -19,3 +19,5 @@ export * from "./policy.ts";
 export * from "./storage.ts";
 export * from "./task.ts";
 export * from "./time.ts";
+export * from "./zone/local_time.ts";
+export { checkTimezone } from "./zone/timezone.ts";

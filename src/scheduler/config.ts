@@ -1,8 +1,8 @@
-import { checkTimezone } from "../calendar/mod.ts";
 import { isCoreOption } from "../client/mod.ts";
 import {
   type AnyPlugin,
   type AnyTask,
+  checkTimezone,
   type Clock,
   CONTRACT,
   DEFAULT_TICK_MS,

@@ -93,7 +93,7 @@ describe("the import rules", () => {
 
   it.each([
     ["src/calendar/cron.ts", "../contract/errors.ts"],
-    ["src/calendar/cron.ts", "./zone.ts"],
+    ["src/calendar/cron.ts", "../contract/zone/zone.ts"],
     ["src/calendar/cron.ts", "cron-parser"],
     ["src/machine/step.ts", "../calendar/mod.ts"],
     ["src/engine/engine.ts", "../machine/step.ts"],

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { checkTimezone, cronCadence } from "../../../src/calendar/mod.ts";
-import { zoneOf } from "../../../src/calendar/zone.ts";
+import { cronCadence } from "../../../src/calendar/mod.ts";
+import { checkTimezone, instantOf, localTime } from "../../../src/contract/mod.ts";
+import { zoneOf } from "../../../src/contract/zone/zone.ts";
 import { wall } from "./oracle.ts";
 
 describe("checkTimezone", () => {
@@ -127,5 +128,52 @@ describe("the machine's own zone", () => {
     ]);
     const points = answers.map((answer) => answer.split("\n").slice(1));
     for (const others of points.slice(1)) expect(others).toEqual(points[0]);
+  });
+});
+
+describe("local times for plugins", () => {
+  const at = (text: string) => Date.parse(text);
+  const hours = (hour: number) => hour * 3_600_000;
+
+  it.each([
+    ["2026-03-29T00:59:59Z", "Europe/Berlin", { day: 29, weekday: 0, timeOfDay: hours(2) - 1_000 }],
+    ["2026-03-29T01:00:00Z", "Europe/Berlin", { day: 29, weekday: 0, timeOfDay: hours(3) }],
+    ["2026-01-01T00:00:00Z", "America/New_York", { year: 2025, month: 12, day: 31, weekday: 3, timeOfDay: hours(19) }],
+    ["2026-01-01T00:00:00.250Z", "UTC", { year: 2026, month: 1, day: 1, weekday: 4, timeOfDay: 250 }],
+    ["1969-12-31T23:59:59.999Z", "UTC", { year: 1969, month: 12, day: 31, weekday: 3, timeOfDay: hours(24) - 1 }],
+  ])("K4 at %s the clocks of %s show it", (instant, timezone, shown) => {
+    expect(localTime(at(instant), timezone)).toMatchObject(shown);
+  });
+
+  it.each(
+    [
+      ["an ordinary time", "Europe/Berlin", [2026, 7, 1, hours(9)], "2026-07-01T07:00:00.000Z"],
+      ["a skipped time, at the change", "Europe/Berlin", [2026, 3, 29, hours(2.5)], "2026-03-29T01:00:00.000Z"],
+      ["a repeated time, at its first pass", "Europe/Berlin", [2026, 10, 25, hours(2.5)], "2026-10-25T00:30:00.000Z"],
+      ["a midnight that is skipped", "Africa/Cairo", [2026, 4, 24, 0], "2026-04-23T22:00:00.000Z"],
+      ["a day that is skipped", "Pacific/Apia", [2011, 12, 30, hours(12)], "2011-12-30T10:00:00.000Z"],
+      ["the end of a day", "America/New_York", [2026, 12, 31, hours(24)], "2027-01-01T05:00:00.000Z"],
+      ["a day past the end of its month", "UTC", [2026, 2, 31, 0], "2026-03-03T00:00:00.000Z"],
+    ] as const,
+  )("K4 finds %s", (_, timezone, [year, month, day, timeOfDay], instant) => {
+    expect(new Date(instantOf({ year, month, day, timeOfDay }, timezone)).toISOString()).toBe(instant);
+  });
+
+  it("K4 goes back and forth through a year of every kind of zone", () => {
+    const wrong: string[] = [];
+    for (const timezone of ["UTC", "Europe/Berlin", "Australia/Lord_Howe", "America/Havana", "Antarctica/Troll"]) {
+      for (let instant = at("2026-01-01T00:00:00Z"); instant < at("2027-01-01T00:00:00Z"); instant += 1_800_000) {
+        const found = instantOf(localTime(instant, timezone), timezone);
+        // Earlier only where the clocks have shown the same before.
+        const same = JSON.stringify(localTime(found, timezone)) === JSON.stringify(localTime(instant, timezone));
+        if (found > instant || !same) wrong.push(`${new Date(instant).toISOString()} ${timezone}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("K3 refuses what is no zone", () => {
+    expect(() => localTime(0, "Europe/Atlantis")).toThrow(expect.objectContaining({ code: "invalid_timezone" }));
+    expect(() => instantOf({ year: 2026, month: 1, day: 1 }, "PST")).toThrow(/PST/);
   });
 });

@@ -1,4 +1,4 @@
-import { SchedulerError, show } from "../contract/mod.ts";
+import { SchedulerError, show } from "../errors.ts";
 import { formatterOf } from "./offset.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { MAX_ZONE_PARTS, MAX_ZONES } from "../contract/mod.ts";
+import { MAX_ZONE_PARTS, MAX_ZONES } from "../limits.ts";
 import { DAY_MS, daysFromCivil, isLeapYear, weekday } from "./date.ts";
 import { offsetReader } from "./offset.ts";
 

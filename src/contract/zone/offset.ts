@@ -1,4 +1,4 @@
-import { MAX_ZONE_FORMATTERS } from "../contract/mod.ts";
+import { MAX_ZONE_FORMATTERS } from "../limits.ts";
 import { DAY_MS, daysFromCivil } from "./date.ts";
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
