@@ -35,7 +35,23 @@ interface StoredCatchup {
 /**
  * Owns the option `catchup` (C): `"once"` makes one run for all that was missed, `"skip"` drops it, `"all"` runs each
  * missed point, the newest `limit` (100) of them and none older than `window`. `grace` says how late a point may be and
- * still be an ordinary run.
+ * still be an ordinary run: by default half the gap to the next point, 60 s at most (C1). What does not run is counted
+ * in `missedCount`. A one-shot runs under every policy, however late (C5).
+ *
+ * @example
+ * ```ts
+ * import { createScheduler, defineTask } from "@ostinato/scheduler";
+ * import { catchup } from "@ostinato/scheduler/policies";
+ * import { manualClock } from "@ostinato/scheduler/testing";
+ *
+ * const clock = manualClock("2030-01-01T00:00:00Z");
+ * const beat = defineTask("beat", (_input, ctx) => console.log(ctx.scheduledAt.toISOString(), ctx.missed));
+ * await using scheduler = createScheduler({ clock, tasks: [beat], policies: [catchup()] });
+ * await scheduler.start();
+ * await scheduler.every(beat, "1h", undefined, { catchup: "once" });
+ * await clock.set("2030-01-01T05:45:00Z"); // the machine slept
+ * await clock.settled(); // prints 2030-01-01T05:00:00.000Z 4
+ * ```
  */
 export function catchup(): Plugin<CatchupOptions> {
   return {

@@ -16,7 +16,29 @@ export interface FaultLimitOptions {
   readonly maxFaults?: number;
 }
 
-/** Owns the option `maxFaults` (F2): so many faults in a row retire a recurring schedule with `max_faults`. */
+/**
+ * Owns the option `maxFaults` (F2): so many faults in a row (50; 0: no limit) retire a recurring schedule with
+ * `max_faults`. A deadline with its retries is one fault, each loss is one; a success starts the count anew.
+ *
+ * @example
+ * ```ts
+ * import { createScheduler, defineTask } from "@ostinato/scheduler";
+ * import { faultLimit } from "@ostinato/scheduler/policies";
+ * import { manualClock } from "@ostinato/scheduler/testing";
+ *
+ * const clock = manualClock("2030-01-01T00:00:00Z");
+ * const call = defineTask("call", () => {
+ *   throw new Error("no answer");
+ * });
+ * const logger = { ...console, error() {} };
+ * await using scheduler = createScheduler({ clock, logger, tasks: [call], policies: [faultLimit()] });
+ * await scheduler.start();
+ * const { id } = await scheduler.every(call, "10s", undefined, { maxFaults: 3 });
+ * await clock.advance("1m");
+ * const { runCount, retireReason } = await scheduler.info(id);
+ * console.log(runCount, retireReason); // 3 max_faults
+ * ```
+ */
 export function faultLimit(): Plugin<FaultLimitOptions> {
   return {
     name: "fault-limit",

@@ -21,8 +21,21 @@ export interface JitterOptions {
 type StoredJitter = number | { readonly spread: number };
 
 /**
- * Owns the option `jitter` (J): a duration `d` moves each deadline by a uniformly random amount in [-d, +d];
- * `{ spread: d }` moves all deadlines of a schedule by one stable offset in [0, d] that its id decides.
+ * Owns the option `jitter` (J): a duration `d` moves each deadline by a uniformly random amount in [-d, +d]; `{ spread:
+ * d }` moves all deadlines of a schedule by one stable offset in [0, d] that its id decides. No deadline becomes
+ * earlier than one tick from now, and the cadence itself stays where it is, so jitter never adds up (J2).
+ *
+ * @example
+ * ```ts
+ * import { createScheduler, defineTask } from "@ostinato/scheduler";
+ * import { jitter } from "@ostinato/scheduler/policies";
+ *
+ * const beat = defineTask("beat", () => {});
+ * await using scheduler = createScheduler({ tasks: [beat], policies: [jitter()] });
+ * const bounds = [Date.parse("2031-01-01T00:59:00Z"), Date.parse("2031-01-01T01:01:00Z")] as const;
+ * const { nextRun } = await scheduler.every(beat, "1h", undefined, { startAt: "2031-01-01T01:00:00Z", jitter: "1m" });
+ * console.log(nextRun!.getTime() >= bounds[0] && nextRun!.getTime() <= bounds[1]); // true
+ * ```
  */
 export function jitter(): Plugin<JitterOptions> {
   return {
@@ -62,6 +75,14 @@ function parseJitter(value: JitterOption, { where }: OptionPlace): Json | undefi
  *
  * FNV-1a over the id's characters (Fowler, Noll, Vo: 32 bits, offset basis 2166136261, prime 16777619), then the
  * finaliser of MurmurHash3 (Appleby: fmix32), since the ids of schedules made together differ in few characters.
+ *
+ * @example
+ * ```ts
+ * import { spreadOffset } from "@ostinato/scheduler/policies";
+ *
+ * const offset = spreadOffset("01JGFJJZ00QWERTYQWERTYQWER", 60_000);
+ * console.log(offset >= 0 && offset <= 60_000); // true
+ * ```
  */
 export function spreadOffset(id: string, spreadMs: number): number {
   let hash = 2_166_136_261;

@@ -17,7 +17,21 @@ export { jitter, type JitterOptions, spreadOffset } from "./jitter.ts";
 export { overlap, type OverlapOptions } from "./overlap.ts";
 export { retry, type RetryOptions } from "./retry.ts";
 
-/** All standard policies, in the order in which they are asked: a retry comes before the fault limit (F4). */
+/**
+ * All standard policies, in the order in which they are asked: a retry comes before the fault limit (F4). What every
+ * scheduler has unless `policies` says otherwise.
+ *
+ * @example
+ * ```ts
+ * import { createScheduler, defineTask } from "@ostinato/scheduler";
+ * import { standardPolicies } from "@ostinato/scheduler/policies";
+ *
+ * const policies = standardPolicies().filter(({ name }) => name !== "jitter");
+ * const beat = defineTask("beat", () => {});
+ * await using scheduler = createScheduler({ tasks: [beat], policies });
+ * await scheduler.every(beat, "1m", undefined, { jitter: "5s" }).catch((error) => console.log(error.code)); // unknown_option
+ * ```
+ */
 export function standardPolicies(): readonly AnyPlugin[] {
   return [catchup(), overlap(), jitter(), retry(), faultLimit()];
 }

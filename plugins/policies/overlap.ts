@@ -34,7 +34,24 @@ interface StoredOverlap {
 
 /**
  * Owns the option `overlap` (O): `"skip"` drops a point that arrives during a run, `"queue"` lets `limit` (1) of them
- * wait, `"concurrent"` runs up to `limit` (100) together, `"replace"` aborts the run in progress.
+ * wait, `"concurrent"` runs up to `limit` (100) together, `"replace"` aborts the run in progress and starts once that
+ * has ended. What is dropped or replaced is counted in `overlapCount`. Runs that other instances hold count (O5).
+ *
+ * @example
+ * ```ts
+ * import { createScheduler, defineTask } from "@ostinato/scheduler";
+ * import { overlap } from "@ostinato/scheduler/policies";
+ * import { manualClock } from "@ostinato/scheduler/testing";
+ *
+ * const clock = manualClock("2030-01-01T00:00:00Z");
+ * const slow = defineTask("slow", () => clock.sleep("2500ms"));
+ * await using scheduler = createScheduler({ clock, tasks: [slow], policies: [overlap()] });
+ * await scheduler.start();
+ * const { id } = await scheduler.every(slow, "1s", undefined, { overlap: "skip" });
+ * await clock.advance("4s"); // runs at 1 s and 4 s
+ * const { runCount, overlapCount } = await scheduler.info(id);
+ * console.log(runCount, overlapCount); // 2 2
+ * ```
  */
 export function overlap(): Plugin<OverlapOptions> {
   return {

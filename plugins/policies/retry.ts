@@ -34,7 +34,30 @@ interface StoredRetry {
 
 /**
  * Owns the option `retry` (F4): up to `limit` further attempts after a fault, the first after `delay` (1 s), each
- * `backoff` (2) times as long after the one before, never longer than `maxDelay` (1 h). A lost run is not its business.
+ * `backoff` (2) times as long after the one before, never longer than `maxDelay` (1 h): attempt n + 1 follows
+ * `min(maxDelay, delay * backoff ** (n - 1))` after the fault of attempt n. However many of them fail, the deadline
+ * counts as one fault for `maxFaults`. A run that was lost or aborted is not its business. Retries survive restarts.
+ *
+ * @example
+ * ```ts
+ * import { createScheduler, defineTask } from "@ostinato/scheduler";
+ * import { retry } from "@ostinato/scheduler/policies";
+ * import { manualClock } from "@ostinato/scheduler/testing";
+ *
+ * const clock = manualClock("2030-01-01T00:00:00Z");
+ * const call = defineTask("call", (_input, ctx) => {
+ *   console.log(ctx.attempt, new Date(clock.now()).toISOString());
+ *   if (ctx.attempt < 3) throw new Error("no answer");
+ * });
+ * const logger = { ...console, error() {} };
+ * await using scheduler = createScheduler({ clock, logger, tasks: [call], policies: [retry()] });
+ * await scheduler.start();
+ * await scheduler.after(call, 0, undefined, { retry: { limit: 3, delay: "10s" } });
+ * await clock.advance("1m");
+ * // 1 2030-01-01T00:00:00.000Z
+ * // 2 2030-01-01T00:00:10.000Z
+ * // 3 2030-01-01T00:00:30.000Z
+ * ```
  */
 export function retry(): Plugin<RetryOptions> {
   return {

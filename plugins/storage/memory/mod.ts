@@ -34,14 +34,21 @@ export interface MemoryStorage extends Storage {
 }
 
 /**
- * A store in this process's memory. It may be opened again after it was closed, and still holds its documents then.
+ * A store in this process's memory: what a scheduler has by default. It may be opened again after it was closed, and
+ * still holds its documents then; they are gone with the process. Several schedulers of one process share it through
+ * handles.
  *
  * @example
  * ```ts
+ * import { createScheduler, defineTask } from "@ostinato/scheduler";
  * import { memory } from "@ostinato/scheduler/memory";
  *
+ * const beat = defineTask("beat", () => {});
  * const storage = memory();
- * const another = storage.handle(); // the same documents
+ * await using one = createScheduler({ storage, tasks: [beat] });
+ * await using other = createScheduler({ storage: storage.handle(), tasks: [beat] }); // the same schedules
+ * const { id } = await one.every(beat, "1m");
+ * console.log(await other.valid(id)); // true
  * ```
  */
 export function memory(): MemoryStorage {

@@ -12,7 +12,10 @@ export type { SqliteDatabaseLike, SqliteStatementLike, SqlValue } from "./databa
 export type { SqliteOptions } from "./options.ts";
 
 /**
- * A store in an SQLite file, or in a database that is open already.
+ * A store in an SQLite file, or in a database that is open already. Its tables are made at opening, under a lock (M7).
+ * Any number of processes of one host may open the file; each scheduler needs a store of its own. The clock of the
+ * machine decides what is due. Another process's changes are noticed when the file changes. Its view
+ * `ostinato_overview` is for people with an SQL shell.
  *
  * In one process every connection to a file must come from one copy of SQLite, since two copies do not see each other's
  * locks: an application that has the same file open through better-sqlite3 passes a `database` of that library.
@@ -25,10 +28,24 @@ export type { SqliteOptions } from "./options.ts";
  * ```ts
  * import { sqlite } from "@ostinato/scheduler/sqlite";
  *
- * const storage = sqlite("schedules.db");
+ * const storage = sqlite("schedules.db"); // opened by the scheduler's first call
  * const quick = sqlite({ path: "schedules.db", synchronous: "normal" });
- * // import Database from "better-sqlite3";
- * // const shared = sqlite({ database: new Database("app.db") });
+ * console.log(storage.supports.durable, quick.supports.processes); // true true
+ * ```
+ *
+ * @example A database of the application, for `scheduler.within`
+ * ```ts
+ * import { createScheduler, defineTask } from "@ostinato/scheduler";
+ * import { sqlite } from "@ostinato/scheduler/sqlite";
+ * import { DatabaseSync } from "node:sqlite";
+ *
+ * const database = new DatabaseSync(":memory:");
+ * const beat = defineTask("beat", () => {});
+ * const scheduler = createScheduler({ storage: sqlite({ database }), tasks: [beat] });
+ * await scheduler.every(beat, "1m", undefined, { name: "beat" });
+ * console.log(database.prepare("select name, state from ostinato_overview").get()?.name); // beat
+ * await scheduler.close();
+ * database.close(); // what was passed in is not closed with the scheduler
  * ```
  */
 export function sqlite(options: string | SqliteOptions): Storage {
