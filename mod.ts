@@ -18,7 +18,7 @@
  *
  * @module
  */
-export { type CronDescriber, describeCron } from "./src/calendar/mod.ts";
+export { type CronDescriber, describeCron, type DescribeCronOptions } from "./src/calendar/mod.ts";
 export { again, ERROR_CODES, isSchedulerError, SchedulerError } from "./src/contract/mod.ts";
 export type * from "./src/contract/mod.ts";
 export { type CloseOptions, createScheduler, type Scheduler } from "./src/scheduler.ts";

@@ -68,7 +68,21 @@ export class SchedulerError extends Error {
   }
 }
 
-/** Whether a value is a scheduler's error, of any copy of the package, and of the given code if one is given. */
+/**
+ * Whether a value is a scheduler's error, of any copy of the package, and of the given code if one is given.
+ *
+ * @example
+ * ```ts
+ * import { createScheduler, isSchedulerError } from "@ostinato/scheduler";
+ *
+ * await using scheduler = createScheduler();
+ * try {
+ *   await scheduler.info("01JGFJJZ00QWERTYQWERTYQWER");
+ * } catch (error) {
+ *   console.log(isSchedulerError(error, "not_found")); // true
+ * }
+ * ```
+ */
 export function isSchedulerError(value: unknown, code?: SchedulerErrorCode): value is SchedulerError {
   if (typeof value !== "object" || value === null) return false;
   const known = (value as { code?: unknown }).code;

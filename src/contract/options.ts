@@ -10,7 +10,10 @@ export type OverlapPolicy = "skip" | "queue" | "concurrent" | "replace";
 /** The option `catchup`. Default `"once"`. */
 export type CatchupOption = CatchupPolicy | {
   readonly policy: CatchupPolicy;
-  /** How late a point may be and still be an ordinary run. Default: the smaller of 60 s and half the gap to the next point. */
+  /**
+   * How late a point may be and still be an ordinary run. Default: the smaller of 60 s and half the gap to the next
+   * point.
+   */
   readonly grace?: Duration;
   /** With `all`: the newest so many run. Default 100. */
   readonly limit?: number;
@@ -21,20 +24,26 @@ export type CatchupOption = CatchupPolicy | {
 /** The option `overlap`. Default `"skip"`. */
 export type OverlapOption = OverlapPolicy | {
   readonly policy: OverlapPolicy;
-  /** With `queue`: how many may wait, default 1. With `concurrent`: how many run together, default 100. */
+  /** With `queue`: how many may wait, default 1. With `concurrent`: how many run together, default 100. At most 100. */
   readonly limit?: number;
 };
 
-/** The option `jitter`: ± a duration drawn anew for each deadline, or one stable offset. Default 0. */
-export type JitterOption = Duration | { readonly spread: Duration };
+/**
+ * The option `jitter`: ± a duration drawn anew for each deadline, or one stable offset from 0 to `spread` that the
+ * schedule's id decides (J). Default 0.
+ */
+export type JitterOption = Duration | {
+  /** The largest offset. */
+  readonly spread: Duration;
+};
 
 /** The option `retry`: attempts at the same deadline after a fault (F4). Default none. */
 export type RetryOption = {
-  /** Attempts after the first. */
+  /** Attempts after the first, at most 1,000. */
   readonly limit: number;
-  /** Before the first of them. Default 1 s. */
+  /** Before the first of them, counted from the fault. Default 1 s. */
   readonly delay?: Duration;
-  /** Factor from one delay to the next. Default 2. */
+  /** Factor from one delay to the next, at least 1. Default 2. */
   readonly backoff?: number;
   /** No delay is longer. Default 1 h. */
   readonly maxDelay?: Duration;
@@ -42,13 +51,16 @@ export type RetryOption = {
 
 /** The options that the standard policies own. */
 export interface StandardPolicyOptions {
-  /** Default `"once"`. */
+  /**
+   * What becomes of points that passed with nothing running: down, asleep, stalled (C). Default `"once"`: one run for
+   * all.
+   */
   readonly catchup?: CatchupOption;
-  /** Default `"skip"`. */
+  /** What becomes of a point that arrives during a run (O). Default `"skip"`: it is dropped. */
   readonly overlap?: OverlapOption;
-  /** Default 0. */
+  /** How far deadlines are moved, so that they do not all fall together (J). Default 0. */
   readonly jitter?: JitterOption;
-  /** Default none. */
+  /** Attempts at the same deadline after a fault (F4). Default: the task's, or none. */
   readonly retry?: RetryOption;
   /** Consecutive faults after which a recurring schedule retires; 0 means no limit. Default 50 (F2). */
   readonly maxFaults?: number;
@@ -60,13 +72,16 @@ export interface CoreOptions {
   readonly name?: string;
   /** A creation whose key names a live schedule of the same owner answers that one (I5). Not together with `name`. */
   readonly key?: string;
-  /** What a creation does that finds its key. Default `"keep"`. */
+  /**
+   * What a creation does that finds its key: leaves the schedule as it is, gives it the new definition under the same id
+   * and counters, or throws `conflict`. Default `"keep"`.
+   */
   readonly onConflict?: "keep" | "replace" | "error";
   /** The declared set it belongs to (N4). */
   readonly group?: string;
   /** What the schedule is about, such as `"room:42"` (I6). */
   readonly target?: string;
-  /** At most 20 words to list by. */
+  /** At most 20 words to list by, each of at most 200 characters. */
   readonly tags?: readonly string[];
   /** The id of the owner; the system only. Default: who creates. */
   readonly owner?: string;
@@ -74,19 +89,24 @@ export interface CoreOptions {
   readonly runAs?: { readonly id: string };
   /** A JSON value handed to each run unchanged, at most 4 KiB (S3). */
   readonly state?: Json;
-  /** `false` keeps the schedule in this process only (I4). Default `true`. */
+  /**
+   * `false` keeps the schedule in this process only: it never runs elsewhere and is gone with it (I4). Default `true`.
+   */
   readonly persist?: boolean;
   /** Whether a handler's `again(delay)` counts (A1). Default `true` for `at`, `false` otherwise. */
   readonly adaptive?: boolean;
   /** Time after which a run is aborted (F5); 0 means never. Default: the task's. */
   readonly timeout?: Duration;
-  /** What happens to a run whose instance was lost (M3). Default `"rerun"`. */
+  /**
+   * What happens to a run whose instance died or hung (M3): it starts again (at least once), or counts as a fault and
+   * does not (at most once). Default `"rerun"`.
+   */
   readonly onLost?: "rerun" | "fault";
-  /** How often one deadline may be lost (M3), at most 100. Default 3. */
+  /** With the last of so many losses a deadline is given up, from 1 to 100 (M3). Default 3. */
   readonly maxLost?: number;
   /** How long the record is kept after retirement (L3). Default: the scheduler's, 60 s. */
   readonly retention?: Duration;
-  /** Runs kept in the history (V4), at most 100. Default 20. */
+  /** Runs kept for `runs` to tell, from 0 to 100 (V4). Default 20. */
   readonly history?: number;
 }
 
@@ -94,15 +114,15 @@ export interface CoreOptions {
 export interface RecurringOptions {
   /** No point before this; for `every` it sets the phase and may be in the past (T4). */
   readonly startAt?: Instant;
-  /** No point after this (T9). */
+  /** No point after this; one exactly at it fires. Then the schedule retires with `ended` (T9). */
   readonly endAt?: Instant;
-  /** Deadlines in all (T9). */
+  /** Deadlines that fire in all, from 1; then it retires with `ended` (T9). Retries and triggered runs do not count. */
   readonly maxRuns?: number;
 }
 
 /** The further options of a cron schedule. */
 export interface CalendarOptions {
-  /** An IANA name (K3). Default: the scheduler's, `"UTC"`. */
+  /** An IANA name (K3). Default: the scheduler's `defaults.timezone`, or `"UTC"`; never the machine's. */
   readonly timezone?: string;
   /** What clock changes do to fixed-time jobs (K4, K5). */
   readonly dst?: StoredDst;
@@ -115,7 +135,9 @@ export type EveryOptions<Extra extends object = object> = AtOptions<Extra> & Rec
 /** Options of a cron schedule; its name stands before them. */
 export type CronOptions<Extra extends object = object> = Omit<EveryOptions<Extra>, "name"> & CalendarOptions;
 
-/** When a schedule fires, as one flat object: exactly one of the four. */
+/**
+ * When a schedule fires, as part of one flat object: exactly one of the four, each as the call of its name takes it.
+ */
 export type Timing =
   | { readonly at: Instant }
   | { readonly after: Duration }

@@ -26,6 +26,13 @@ const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
  *
  * @param where Names the place in an error's message, such as `"jitter"`.
  * @throws {SchedulerError} `invalid_duration` when it is not a duration, is negative or infinite.
+ *
+ * @example
+ * ```ts
+ * import { parseDuration } from "@ostinato/scheduler/contract";
+ *
+ * console.log(parseDuration("1.5h"), parseDuration(250)); // 5400000 250
+ * ```
  */
 export function parseDuration(value: Duration, where = "duration"): number {
   const ms = typeof value === "string" ? fromText(value) : value;
@@ -56,6 +63,13 @@ const ISO =
  *
  * @param where Names the place in an error's message, such as `"at"`.
  * @throws {SchedulerError} `invalid_time` when it is not an instant; `deadline_out_of_range` when it is after the year 9999.
+ *
+ * @example
+ * ```ts
+ * import { parseInstant } from "@ostinato/scheduler/contract";
+ *
+ * console.log(parseInstant("1970-01-01T01:00:01+01:00"), parseInstant(new Date(1_000))); // 1000 1000
+ * ```
  */
 export function parseInstant(value: Instant, where = "time"): number {
   const ms = instantMs(value);

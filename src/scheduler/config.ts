@@ -27,7 +27,7 @@ import { safeLogger } from "./safe_logger.ts";
 
 /** Option values that every creation starts from. */
 export type SchedulerDefaults<Extra extends object = object> = StandardPolicyOptions & Partial<Extra> & {
-  /** The zone of cron schedules that name none (K3). Default `"UTC"`. */
+  /** The zone of cron schedules that name none (K3): an IANA name. Default `"UTC"`. */
   readonly timezone?: string;
 };
 
@@ -38,7 +38,9 @@ export interface SchedulerConfig<
 > {
   /** Where schedules are kept. Default: this process's memory. */
   readonly storage?: Storage;
-  /** The tasks that this instance can run, and that schedules may be created for. */
+  /**
+   * The tasks that this instance can run, and that schedules may be created for. It leaves those of others alone (M2).
+   */
   readonly tasks?: readonly AnyTask[];
   /** Plugins of one's own; they are asked before the standard policies. */
   readonly plugins?: Plugins;
@@ -46,15 +48,23 @@ export interface SchedulerConfig<
   readonly policies?: readonly AnyPlugin[];
   /** Option values that every creation starts from. Stored with each schedule, so that every instance decides alike. */
   readonly defaults?: SchedulerDefaults<Extra>;
-  /** Runs at once on this instance. Default 20. */
+  /** Runs at once on this instance, from 1 to 10,000; what is due beyond that waits. Default 20. */
   readonly concurrency?: number;
-  /** The resolution, in milliseconds. Default 10. */
+  /**
+   * The resolution, in milliseconds, from 1 to 60,000: the shortest interval and delay of `again` (T5, A4). Default 10.
+   */
   readonly tick?: number;
-  /** How long a run is held by an instance that gives no sign of life, in milliseconds (M3). Default 30,000. */
+  /**
+   * How long a run is held by an instance that gives no sign of life, in milliseconds, from 100 to 3,600,000 (M3). A
+   * handler that blocks the event loop for longer may be run a second time elsewhere (M5). Default 30,000.
+   */
   readonly leaseMs?: number;
   /** How long the record of a retired schedule is kept (L3). Default `"60s"`. */
   readonly retention?: Duration;
-  /** Where messages go: faults that nobody listens to, and trouble with the store. Default: warnings and errors to the console. */
+  /**
+   * Where messages go: faults that nobody listens to, and trouble with the store. Default: warnings and errors to the
+   * console.
+   */
   readonly logger?: Logger;
   /** Where time comes from; `manualClock` of `./testing` in tests. Default: the machine's. */
   readonly clock?: Clock;

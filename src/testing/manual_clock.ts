@@ -12,8 +12,8 @@ import {
 export interface ManualClock extends Clock {
   /**
    * Moves time on. Everything due on the way runs in order, each at its own time, without real waiting; resolves when
-   * nothing is left to do. Handlers wait through {@linkcode sleep}; one that waits for anything else real is not waited for.
-   * A `close` that waits for handlers lets time pass by itself when the test leaves the clock alone.
+   * nothing is left to do. Handlers wait through {@linkcode sleep}; one that waits for anything else real is not waited
+   * for. A `close` that waits for handlers lets time pass by itself when the test leaves the clock alone.
    */
   advance(duration: Duration): Promise<void>;
   /**
@@ -21,7 +21,9 @@ export interface ManualClock extends Clock {
    * by then runs.
    */
   set(instant: Instant): Promise<void>;
-  /** Inside a handler: resolves once so much virtual time has passed; rejects with the signal's reason when it aborts. */
+  /**
+   * Inside a handler: resolves once so much virtual time has passed; rejects with the signal's reason when it aborts.
+   */
   sleep(duration: Duration, options?: { readonly signal?: AbortSignal }): Promise<void>;
   /** Resolves when nothing is left to do at the present time. */
   settled(): Promise<void>;
@@ -58,14 +60,16 @@ function turn(): Promise<void> {
  * import { manualClock } from "@ostinato/scheduler/testing";
  *
  * const clock = manualClock("2026-01-01T00:00:00Z");
- * const seen: string[] = [];
- * const beat = defineTask("beat", (_input, ctx) => void seen.push(ctx.scheduledAt.toISOString()));
- * const scheduler = createScheduler({ clock, tasks: [beat] });
+ * const beat = defineTask("beat", async (_input, ctx) => {
+ *   console.log(ctx.scheduledAt.toISOString());
+ *   await clock.sleep("20m"); // takes virtual time
+ * });
+ * await using scheduler = createScheduler({ clock, tasks: [beat] });
  * await scheduler.start();
  * await scheduler.every(beat, "1h");
- * await clock.advance("3h");
- * console.log(seen.length); // 3
- * await scheduler.close();
+ * await clock.advance("150m");
+ * // 2026-01-01T01:00:00.000Z
+ * // 2026-01-01T02:00:00.000Z
  * ```
  */
 export function manualClock(start: Instant = 0): ManualClock {

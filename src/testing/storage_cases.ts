@@ -9,23 +9,30 @@ import type { StorageCase } from "./storage/types.ts";
 export type { StorageCase, StorageHarness } from "./storage/types.ts";
 
 /**
- * Every promise of the storage contract as a case that any test runner can loop over: what proves a driver.
+ * Every promise of the storage contract as a case that any test runner can loop over: what proves a driver. Each case
+ * gets an empty store of its own, through handles as several processes would have. Only a `needs` that the driver does
+ * not support excuses it.
  *
  * @example
  * ```ts
- * import { storageCases } from "@ostinato/scheduler/testing";
  * import { memory } from "@ostinato/scheduler/memory";
+ * import { manualClock, storageCases } from "@ostinato/scheduler/testing";
  *
- * const context = { logger: console, clock: {
- *   now: Date.now, monotonic: () => performance.now(), defer: (callback: () => void) => void setTimeout(callback, 0),
- *   setTimer: (callback: () => void, ms: number) => { const t = setTimeout(callback, ms); return () => clearTimeout(t); },
- * } };
+ * let kept = 0;
  * for (const { name, needs = [], damages, run } of storageCases()) {
  *   const store = memory();
  *   if (damages || needs.some((key) => !store.supports[key])) continue;
- *   await run({ async open() { const handle = store.handle(); await handle.open(context); return handle; } });
- *   console.log("kept:", name);
+ *   // In a test runner: it(name, () => run({ … }));
+ *   await run({
+ *     async open() {
+ *       const handle = store.handle();
+ *       await handle.open({ clock: manualClock(), logger: console });
+ *       return handle;
+ *     },
+ *   });
+ *   kept++;
  * }
+ * console.log(kept > 30); // true
  * ```
  */
 export function storageCases(): readonly StorageCase[] {
