@@ -3,6 +3,7 @@ import {
   type CronOptions,
   type Duration,
   type EveryOptions,
+  type Explanation,
   type InputAndOptions,
   type Instant,
   MAX_OPERATIONS,
@@ -18,6 +19,7 @@ import {
   type UpdateRequest,
 } from "../contract/mod.ts";
 import { type Creation, type CreationRequest, prepare } from "./create.ts";
+import { explain } from "./explain.ts";
 import type { ClientHost, Done } from "./host.ts";
 import { infoOf, runsOf } from "./info.ts";
 import { type ClientEvent, eventOperation, isGone, isLive } from "./operations.ts";
@@ -124,6 +126,14 @@ export class Calls implements TransactionClient, ScheduleCalls {
 
   runs(id: string): Promise<readonly RunInfo[]> {
     return this.scope.call(async () => runsOf((await this.#inspected(id)).document));
+  }
+
+  explain(id: string): Promise<Explanation> {
+    return this.scope.call(async () => {
+      const { document } = await this.#inspected(id);
+      const ability = this.host.ability(document.definition.task);
+      return explain(document, { now: this.host.now(), env: this.host.env, ability });
+    });
   }
 
   /** Checks a creation for whom these calls act. */

@@ -1,4 +1,5 @@
 import type {
+  Ability,
   Clock,
   DocumentQuery,
   Enlisted,
@@ -42,6 +43,8 @@ export interface ClientHost {
   assertOpen(draining?: boolean): void;
   /** Opens the store if this is the first call, and is nothing to wait for afterwards; errors: `closed`. Runs that drain after `close` may still pass `draining`. */
   ready(draining?: boolean): Promise<void> | undefined;
+  /** What this instance can do now for a task of that name. */
+  ability(task: string): Ability;
   /** The time that decides what is due, as well as the caller can know it. */
   now(): number;
   /** Applies groups; once committed, tells observers, wakes the engine, aborts runs as the effects say. */

@@ -125,7 +125,8 @@ function pastRun(scheduleId: string, run: StoredRun): RunInfo {
   };
 }
 
-function decisionInfo([what, at, count, point, detail]: StoredDecision): DecisionInfo {
+/** A decision as callers see it. */
+export function decisionInfo([what, at, count, point, detail]: StoredDecision): DecisionInfo {
   return {
     what,
     at: new Date(at),

@@ -1,4 +1,5 @@
 import type {
+  Explanation,
   RunInfo,
   Schedule,
   ScheduleDocument,
@@ -17,6 +18,7 @@ export interface ScheduleCalls {
   trigger(id: string): Promise<boolean>;
   update(id: string, request: UpdateRequest): Promise<Schedule>;
   runs(id: string): Promise<readonly RunInfo[]>;
+  explain(id: string): Promise<Explanation>;
 }
 
 /** The next deadline as callers see it: none while paused, and none once retired. */
@@ -75,5 +77,9 @@ export class ScheduleSnapshot implements Schedule {
 
   runs(): Promise<readonly RunInfo[]> {
     return this.#calls().runs(this.id);
+  }
+
+  explain(): Promise<Explanation> {
+    return this.#calls().explain(this.id);
   }
 }

@@ -1,4 +1,5 @@
 import type { DecisionWhat, Fault, Principal, RunOutcome, ScheduleKind, StoredSpec } from "./document.ts";
+import type { Explanation } from "./explain.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { AtOptions, CronOptions, EveryOptions, NextRunsSpec, ScheduleRequest, UpdateRequest } from "./options.ts";
 import type { Task } from "./task.ts";
@@ -180,6 +181,8 @@ export interface Schedule<Extra extends object = object> {
   update(request: UpdateRequest<Extra>): Promise<Schedule<Extra>>;
   /** See {@linkcode ScheduleClient.runs}. */
   runs(): Promise<readonly RunInfo[]>;
+  /** See {@linkcode ScheduleClient.explain}. */
+  explain(): Promise<Explanation>;
 }
 
 /** What `stop` takes. */
@@ -513,6 +516,28 @@ export interface ScheduleClient<Extra extends object = object> extends Transacti
    * ```
    */
   runs(id: string): Promise<readonly RunInfo[]>;
+  /**
+   * Why a schedule fires or does not: its latest decisions (ran, late, missed, overlapped, paused, lost, …), what it
+   * waits for now and until when, as data and in words. Whether this instance could run it is part of the answer; for
+   * the others it cannot speak. Errors: `not_found`, `permission_denied`.
+   *
+   * @example
+   * ```ts
+   * import { createScheduler, defineTask } from "@ostinato/scheduler";
+   * import { manualClock } from "@ostinato/scheduler/testing";
+   *
+   * const clock = manualClock("2030-01-01T00:00:00Z");
+   * const beat = defineTask("beat", () => {});
+   * await using scheduler = createScheduler({ clock, tasks: [beat] });
+   * const { id } = await scheduler.every(beat, "1h");
+   * await clock.advance("90m");
+   * const { waits, text } = await scheduler.explain(id);
+   * for (const wait of waits) if (wait.for === "instance") console.log(wait.since.toISOString(), wait.here);
+   * // 2030-01-01T01:00:00.000Z stopped: start() was never called
+   * console.log(text.includes("waits for a started instance")); // true
+   * ```
+   */
+  explain(id: string): Promise<Explanation>;
   /**
    * Runs in progress, on all instances that share the store: an admin sees all, others those of their own schedules
    * (V4). One whose instance has died counts until its lease is over (M3).

@@ -10,6 +10,7 @@ export * from "./document.ts";
 export * from "./errors.ts";
 export * from "./evaluate.ts";
 export * from "./events.ts";
+export * from "./explain.ts";
 export * from "./json.ts";
 export * from "./limits.ts";
 export * from "./option_errors.ts";

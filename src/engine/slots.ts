@@ -39,6 +39,12 @@ export class Slots {
     return slots === undefined ? 0 : slots.limit - slots.running - waiting(slots);
   }
 
+  /** Whether a run of the task would have to wait for another one to end. */
+  isFull(task: string): boolean {
+    const slots = this.#tasks.get(task);
+    return this.#running >= this.concurrency || slots === undefined || slots.running >= slots.limit;
+  }
+
   push(execution: Execution): void {
     const slots = this.#tasks.get(execution.document.definition.task)!;
     slots.queue.push(execution);

@@ -8,6 +8,7 @@ import {
   validateInput,
 } from "../client/mod.ts";
 import {
+  type Ability,
   type AnyTask,
   type Clock,
   type DocumentQuery,
@@ -42,6 +43,7 @@ export class Host implements ClientHost {
   readonly retentionMs: number;
   readonly canRunAs: ClientHost["canRunAs"];
   readonly #config: CheckedConfig;
+  readonly #slots: Slots;
   readonly #engines: Readonly<Record<Place, Engine>>;
   readonly #calls = new Set<AbortController>();
   #opening: Promise<void> | undefined;
@@ -62,14 +64,14 @@ export class Host implements ClientHost {
     this.defaults = config.defaults;
     this.retentionMs = config.retentionMs;
     this.canRunAs = config.canRunAs;
-    const slots = new Slots(config.concurrency, config.tasks.values());
+    this.#slots = new Slots(config.concurrency, config.tasks.values());
     const instance = newId();
     const engine = (storage: EngineParts["storage"]) =>
-      new Engine({ ...this.#parts(slots, instance), storage }, () => this.#slotFreed());
+      new Engine({ ...this.#parts(instance), storage }, () => this.#slotFreed());
     this.#engines = { stored: engine(config.storage ?? memory()), local: engine(memory()) };
   }
 
-  #parts(slots: Slots, instance: string): Omit<EngineParts, "storage"> {
+  #parts(instance: string): Omit<EngineParts, "storage"> {
     const { clock, logger, emitter, env, tasks } = this;
     const middleware = this.#config.plugins.flatMap(({ wrapRun }) => wrapRun === undefined ? [] : [wrapRun]);
     return {
@@ -78,7 +80,7 @@ export class Host implements ClientHost {
       emitter,
       env,
       tasks,
-      slots,
+      slots: this.#slots,
       middleware,
       instance,
       leaseMs: this.#config.leaseMs,
@@ -103,6 +105,12 @@ export class Host implements ClientHost {
 
   now(): number {
     return this.#engines.stored.now();
+  }
+
+  ability(task: string): Ability {
+    if (!this.tasks.has(task)) return "absent";
+    if (!this.#started || this.#closing !== undefined) return "stopped";
+    return this.#slots.isFull(task) ? "full" : "able";
   }
 
   assertOpen(draining = false): void {

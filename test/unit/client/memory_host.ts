@@ -69,6 +69,7 @@ export async function memoryHost(
     assertOpen: () => {},
     ready: () => Promise.resolve(),
     now: () => host.time,
+    ability: (name) => host.tasks.has(name) ? "able" : "absent",
     async apply(place, groups): Promise<readonly GroupResult<Done>[]> {
       await host.before?.();
       host.applied += groups.length;

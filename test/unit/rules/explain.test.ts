@@ -1,0 +1,221 @@
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it } from "vitest";
+import { defineTask, type Explanation, type Plugin, type Scheduler } from "../../../mod.ts";
+import { CONTRACT } from "../../../src/contract/mod.ts";
+import { noting } from "../support/noting.ts";
+import { cuttable, HOUR, MINUTE, SECOND, START, STORES, world } from "../support/schedulers.ts";
+
+const quick = defineTask("quick", () => {});
+const at = (ms: number) => new Date(START + ms);
+
+function waitsFor({ waits }: Explanation): readonly string[] {
+  return waits.map((wait) => wait.for);
+}
+
+function decided({ decisions }: Explanation): readonly (readonly [string, number])[] {
+  return decisions.map(({ what, count }) => [what, count]);
+}
+
+/** Every wait and every decision stands in the text, too. */
+async function explained(scheduler: Scheduler, id: string): Promise<Explanation> {
+  const explanation = await scheduler.explain(id);
+  for (const { text } of [...explanation.waits, ...explanation.decisions]) expect(explanation.text).toContain(text);
+  return explanation;
+}
+
+describe.each(STORES)("explain over %s", (kind) => {
+  it("T2 J1 tells the deadline, and the point that it stands for", async () => {
+    const { create, clock } = world(kind);
+    const scheduler = create({ tasks: [quick] });
+    const made = await scheduler.cron("hourly", "0 * * * *", quick, undefined, { jitter: { spread: "10m" } });
+    const explanation = await explained(scheduler, made.id);
+    expect(explanation).toMatchObject({ id: made.id, name: "hourly", at: new Date(clock.now()), lastRun: undefined });
+    expect(explanation.waits).toEqual([
+      { for: "deadline", until: made.nextRun, point: at(HOUR), text: expect.stringContaining("which stands for") },
+    ]);
+    expect(await made.explain()).toEqual(explanation);
+  });
+
+  it("M2 tells a schedule that is due on an instance that is not started, lacks the task, or is full", async () => {
+    const { create, start, clock } = world(kind);
+    const creator = create({ tasks: [quick] });
+    const { id } = await creator.every(quick, "1h");
+    await clock.advance("90m");
+    const since = at(HOUR);
+    expect((await explained(creator, id)).waits[0]).toMatchObject({ for: "instance", since, here: "stopped" });
+    const stranger = await start({ tasks: [defineTask("other", () => {})] });
+    const { waits, text } = await explained(stranger, id);
+    expect(waits[0]).toMatchObject({ for: "instance", task: "quick", since, here: "absent" });
+    expect(text).toContain('has the task "quick" and a free slot; this instance does not have the task');
+  });
+
+  it("M2 tells a schedule that is due while all slots are in use", async () => {
+    const { start, clock } = world(kind);
+    const slow = noting(clock, { lasts: () => "1h" });
+    const scheduler = await start({ tasks: [slow.task], concurrency: 1 });
+    await scheduler.after(slow.task, "1s");
+    const late = await scheduler.after(slow.task, "10m");
+    await clock.advance("30m");
+    const { waits } = await explained(scheduler, late.id);
+    expect(waits).toMatchObject([{ for: "instance", since: at(10 * MINUTE), here: "full" }]);
+    await clock.advance("1h");
+    // Its point was at 10 min; it started when the first run ended, an hour after its start.
+    expect(decided(await explained(scheduler, late.id))).toEqual([["late", 1]]);
+    const { decisions } = await scheduler.explain(late.id);
+    expect(decisions[0]!.text).toBe(`ran late for the point ${at(10 * MINUTE).toISOString()}, 3001000 ms after it`);
+  });
+
+  it("O1 O2 M3 tells a run in progress with its lease, and what waits behind it", async () => {
+    const { start, clock } = world(kind);
+    const slow = noting(clock, { lasts: () => "1h" });
+    const scheduler = await start({ tasks: [slow.task], leaseMs: 30_000 });
+    const made = await scheduler.every(slow.task, "10m", undefined, { overlap: "queue" });
+    await clock.advance("45m");
+    const explanation = await explained(scheduler, made.id);
+    const [run] = await scheduler.running();
+    expect(waitsFor(explanation)).toEqual(["run", "turn", "deadline"]);
+    expect(explanation.waits[0]).toMatchObject({ run: { id: run!.id, startedAt: at(10 * MINUTE) } });
+    const [{ until }] = explanation.waits as [{ until: Date }];
+    expect(until.getTime()).toBeGreaterThan(clock.now());
+    expect(until.getTime()).toBeLessThanOrEqual(clock.now() + 30_000);
+    expect(explanation.waits[1]).toMatchObject({ cause: "queued", point: at(20 * MINUTE) });
+    expect(explanation.waits[2]).toMatchObject({ until: at(50 * MINUTE) });
+    expect(decided(explanation)).toEqual([["ran", 1], ["queued", 1], ["overlapped", 2]]);
+    expect(explanation.decisions[2]).toMatchObject({ point: at(40 * MINUTE), at: at(40 * MINUTE) });
+    expect(explanation.decisions[2]!.text).toMatch(/^dropped 2 points, the latest .*: a run was in progress$/);
+  });
+
+  it("F4 tells when a fault is tried again, and what it was", async () => {
+    const { start, clock } = world(kind);
+    const failing = noting(clock, { faults: () => true });
+    const scheduler = await start({ tasks: [failing.task] });
+    const made = await scheduler.every(failing.task, "1h", undefined, {
+      retry: { limit: 3, delay: "10m", backoff: 1 },
+    });
+    await clock.advance("75m");
+    const explanation = await explained(scheduler, made.id);
+    expect(explanation.waits).toMatchObject([
+      { for: "retry", until: at(HOUR + 20 * MINUTE), attempt: 3 },
+      { for: "deadline", until: at(2 * HOUR) },
+    ]);
+    expect(explanation.lastRun).toMatchObject({ outcome: "faulted", attempt: 2, fault: "Error: run 1 faults" });
+    expect(explanation.text).toContain("faulted: Error: run 1 faults");
+    expect(decided(explanation)).toEqual([["ran", 1], ["retry", 1]]);
+  });
+
+  it("L5 tells that it is paused, since when, and no deadline", async () => {
+    const { start, clock } = world(kind);
+    const scheduler = await start({ tasks: [quick] });
+    const made = await scheduler.every(quick, "1h");
+    await clock.advance("90m");
+    await made.pause();
+    await clock.advance("3h");
+    const explanation = await explained(scheduler, made.id);
+    expect(explanation.waits).toMatchObject([{ for: "resume", since: at(90 * MINUTE) }]);
+    expect(decided(explanation)).toEqual([["ran", 1], ["paused", 1]]);
+  });
+
+  it("L3 L4 tells why it retired, and until when that can be asked", async () => {
+    const { start, clock } = world(kind);
+    const scheduler = await start({ tasks: [quick] });
+    const made = await scheduler.after(quick, "1m", undefined, { retention: "1h" });
+    await clock.advance("2m");
+    const explanation = await explained(scheduler, made.id);
+    const until = new Date(START + MINUTE + HOUR);
+    expect(explanation.waits).toEqual([
+      { for: "removal", until, reason: "completed", text: expect.stringMatching(/^retired \(completed\)/) },
+    ]);
+    expect(decided(explanation)).toEqual([["ran", 1], ["retired", 1]]);
+    await clock.advance("2h");
+    await expect(scheduler.explain(made.id)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  it("C2 C3 tells what was missed while nothing ran, after a restart too", async () => {
+    const { start, create, clock } = world(kind);
+    const first = await start({ tasks: [quick] });
+    const made = await first.every(quick, "1h", undefined, { catchup: "skip" });
+    await clock.advance("2h");
+    await first.close();
+    await clock.advance(5 * HOUR + 30 * MINUTE);
+    const second = await start({ tasks: [quick] });
+    await clock.settled();
+    const explanation = await explained(second, made.id);
+    expect(decided(explanation)).toEqual([["ran", 2], ["missed", 5]]);
+    expect(explanation.decisions[1]).toMatchObject({ point: at(7 * HOUR) });
+    expect(explanation.decisions[1]!.text).toMatch(/^missed 5 points, the latest .*: nothing was running/);
+    await second.close();
+    expect((await create().explain(made.id)).decisions).toEqual(explanation.decisions);
+  });
+
+  it("I2 tells an option that no plugin of this instance owns", async () => {
+    const { start, create, clock } = world(kind);
+    const coloured: Plugin<{ readonly colour?: string }> = {
+      name: "coloured",
+      contract: CONTRACT,
+      options: { colour: { parse: (value) => value } },
+    };
+    const creator = create({ tasks: [quick], plugins: [coloured] });
+    const { id } = await creator.every(quick, "1h", undefined, { colour: "red" } as object);
+    const scheduler = await start({ tasks: [quick] });
+    await clock.advance("61m");
+    const explanation = await explained(scheduler, id);
+    expect(explanation.waits[0]).toMatchObject({ for: "plugin", option: "colour", since: at(HOUR) });
+    expect(explanation.decisions.at(-1)).toMatchObject({ what: "unknown_policy", detail: "colour" });
+    expect((await explained(creator, id)).waits[0]).toMatchObject({ for: "instance", here: "stopped" });
+  });
+
+  it("M3 tells a run whose instance gives no sign of life, and then that it was lost", async () => {
+    const { start, create, handle, clock } = world(kind);
+    const stuck = noting(clock, { lasts: () => "1h" });
+    const { storage, cut } = cuttable(handle());
+    const first = await start({ tasks: [stuck.task], leaseMs: 10_000, storage });
+    const made = await first.after(stuck.task, "1s");
+    await clock.advance("2s");
+    cut();
+    await clock.advance("30s");
+    const other = create({ tasks: [stuck.task] });
+    const explanation = await explained(other, made.id);
+    expect(waitsFor(explanation)).toEqual(["run"]);
+    expect((explanation.waits[0] as { until: Date }).until.getTime()).toBeLessThan(clock.now());
+    expect(explanation.text).toContain("gave no sign of life");
+    await other.start();
+    await clock.advance("1s");
+    expect(decided(await explained(other, made.id))).toEqual([["ran", 1], ["lost", 1], ["ran", 1]]);
+  });
+
+  it("P2 answers the owner and an admin alone", async () => {
+    const { create } = world(kind);
+    const scheduler = create({ tasks: [quick] });
+    const alice = scheduler.as({ id: "alice" });
+    const made = await alice.every(quick, "1h");
+    expect(await alice.explain(made.id)).toEqual(await scheduler.explain(made.id));
+    await expect(scheduler.as({ id: "bob" }).explain(made.id)).rejects.toMatchObject({ code: "permission_denied" });
+    await expect(alice.explain("nope")).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  it("V1 keeps at most twelve decisions, whatever happens", async () => {
+    const { start, clock } = world(kind);
+    const scheduler = await start({ tasks: [quick] });
+    const made = await scheduler.every(quick, "1m");
+    for (let i = 0; i < 20; i++) {
+      await clock.advance("1m");
+      await made.trigger();
+      await clock.advance(SECOND);
+    }
+    const { decisions } = await explained(scheduler, made.id);
+    expect(decisions).toHaveLength(12);
+    expect(decisions.at(-1)).toMatchObject({ what: "triggered" });
+  });
+});
+
+it("tells what is wrong with a document that was damaged in its store", async () => {
+  const { start, file, clock } = world("sqlite");
+  const scheduler = await start({ tasks: [quick] });
+  const { id } = await scheduler.every(quick, "1h");
+  const database = new DatabaseSync(file!);
+  database.exec("UPDATE ostinato_schedules SET definition = 'nonsense'");
+  database.close();
+  await clock.advance("2h");
+  const { waits } = await explained(scheduler, id);
+  expect(waits).toMatchObject([{ for: "repair", error: expect.any(String) }]);
+});
