@@ -62,9 +62,24 @@ describe("ChangeWatch", () => {
     report("schedules.db-wal");
     expect(state).toMatchObject({ looks: 8, told: 0 });
     await clock.advance("1s");
-    expect(state).toMatchObject({ looks: 9, told: 1 });
+    expect(state).toMatchObject({ looks: 10, told: 1 });
     await clock.advance("1d");
-    expect(state.looks).toBe(9);
+    expect(state.looks).toBe(12);
+  });
+
+  it("sees a commit whose write was reported long before it was flushed, of which nothing is reported", async () => {
+    const { clock, state, report } = watched();
+    report("schedules.db-wal");
+    await clock.advance("2s");
+    expect(state.told).toBe(0);
+    state.changed = true;
+    await clock.advance("5s");
+    expect(state.told).toBe(1);
+    report("schedules.db-wal");
+    await clock.advance("300ms");
+    state.changed = true;
+    report("schedules.db-wal");
+    expect(state.told).toBe(2);
   });
 
   it("looks four times a second where files cannot be watched, or no longer", async () => {

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { type Clock, STORE_LOOK_MS } from "../../../src/contract/mod.ts";
+import { type Clock, STORE_LOOK_MS, STORE_LOOKS_MS } from "../../../src/contract/mod.ts";
 
 /** What a {@linkcode ChangeWatch} works with. */
 export interface ChangeWatchOptions {
@@ -28,6 +28,7 @@ export class ChangeWatch {
   #stop: (() => void) | undefined;
   #cancelLook: (() => void) | undefined;
   #stirred = false;
+  #round = 0;
 
   constructor(options: ChangeWatchOptions) {
     this.#options = options;
@@ -88,20 +89,27 @@ export class ChangeWatch {
     return () => cancel();
   }
 
-  /** Looks at once, and once more a while after if there were further reports, so that the last is never lost. */
+  /**
+   * Looks at once, and again for a while: a write is reported before its commit has been flushed and can be seen, and
+   * nothing is reported after that.
+   */
   #stir(): void {
     if (this.#stop === undefined) return;
     this.#stirred = true;
-    if (this.#cancelLook !== undefined) return;
+    if (this.#cancelLook === undefined || this.#round > 0) this.#lookInRound(0);
+  }
+
+  #lookInRound(round: number): void {
+    this.#cancelLook?.();
+    this.#cancelLook = undefined;
+    this.#round = round;
     this.#stirred = false;
-    this.#cancelLook = this.#options.clock.setTimer(
-      () => {
-        this.#cancelLook = undefined;
-        if (this.#stirred) this.#stir();
-      },
-      STORE_LOOK_MS,
-      { unref: true },
-    );
+    const next = STORE_LOOKS_MS[round];
+    if (next !== undefined) {
+      this.#cancelLook = this.#options.clock.setTimer(() => this.#lookInRound(this.#stirred ? 0 : round + 1), next, {
+        unref: true,
+      });
+    }
     this.#look();
   }
 
