@@ -1,45 +1,134 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { scratch } from "../unit/support/schedulers.ts";
 
-/** A process of this runtime that runs a TypeScript file. */
-export interface Running {
-  readonly child: ChildProcess;
-  /** The JSON lines it has told so far. */
-  readonly told: unknown[];
-  /** Resolves once it has told so many lines. */
-  tells(lines: number): Promise<void>;
-  /** Resolves with its exit code once it is gone; rejects with what it said if that is not 0, unless it was killed. */
-  readonly gone: Promise<number | null>;
+const onDeno = "Deno" in globalThis;
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+
+/** What a child process is told. */
+export interface ChildSettings {
+  readonly file: string;
+  readonly journal: string;
+  readonly leaseMs?: number;
+  readonly concurrency?: number;
+  /** `false` for one that only creates. */
+  readonly starts?: boolean;
+  readonly clock?: { readonly speed: number; readonly origin: number };
 }
 
-/** Starts a file of the tests as a process of its own, on the runtime that the tests run on. */
-export function start(script: string, ...parameters: string[]): Running {
-  const runtime = "Deno" in globalThis ? ["run", "-A", "--no-check"] : [];
-  const child = spawn(process.execPath, [...runtime, script, ...parameters], { stdio: ["ignore", "pipe", "pipe"] });
-  const told: unknown[] = [];
-  let [out, err] = ["", ""];
-  let heard = () => {};
-  child.stdout!.setEncoding("utf8").on("data", (text: string) => {
-    const lines = (out + text).split("\n");
-    out = lines.pop()!;
-    told.push(...lines.map((line) => JSON.parse(line)));
-    heard();
+/** What a handler wrote down. */
+export interface JournalEntry {
+  readonly pid: number;
+  readonly what: "start" | "end";
+  readonly id: string;
+  readonly point: number;
+  readonly attempt: number;
+}
+
+export type Message = Readonly<Record<string, unknown>>;
+
+/** A process that runs on this test's own runtime. */
+export interface Child {
+  readonly process: ChildProcess;
+  readonly messages: readonly Message[];
+  /** Everything that went to its standard error. */
+  readonly errors: () => string;
+  /** The exit code, or the signal's name. */
+  readonly ended: Promise<number | string>;
+  tell(command: string): void;
+  /** Resolves with the first message that fits, said already or still to come; rejects when the process ends before. */
+  said(fits: (message: Message) => boolean): Promise<Message>;
+}
+
+export interface SpawnOptions {
+  /** Flags of Node alone. */
+  readonly node?: readonly string[];
+  /** Flags of Deno alone. */
+  readonly deno?: readonly string[];
+}
+
+/** Starts a script of this folder. */
+export function launch(script: string, argument: unknown, { node = [], deno = [] }: SpawnOptions = {}): Child {
+  const flags = onDeno ? ["run", "-A", ...deno] : [...node];
+  const child = spawn(process.execPath, [...flags, join(HERE, script), JSON.stringify(argument)], {
+    stdio: ["pipe", "pipe", "pipe"],
   });
-  child.stderr!.setEncoding("utf8").on("data", (text: string) => err += text);
-  const gone = new Promise<number | null>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code) => {
-      heard();
-      if (code === 0 || code === null) resolve(code);
-      else reject(new Error(`${script} ${parameters.join(" ")} ended with ${code}: ${err}`));
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const messages: Message[] = [];
+  const listeners = new Set<() => void>();
+  let errors = "";
+  let over = false;
+  child.stderr.on("data", (chunk) => errors += chunk);
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    messages.push(JSON.parse(line));
+    for (const listener of [...listeners]) listener();
+  });
+  const ended = new Promise<number | string>((resolve) => {
+    child.on("close", (code, signal) => {
+      over = true;
+      resolve(signal ?? code ?? -1);
+      for (const listener of [...listeners]) listener();
     });
   });
-  const tells = async (lines: number) => {
-    while (told.length < lines) {
-      await Promise.race([new Promise<void>((resolve) => heard = resolve), gone]);
-      if (told.length < lines && child.exitCode !== null) {
-        throw new Error(`it ended after ${told.length} lines: ${err}`);
-      }
-    }
+  return {
+    process: child,
+    messages,
+    errors: () => errors,
+    ended,
+    tell: (command) => void child.stdin.write(`${command}\n`),
+    said: (fits) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const found = messages.find(fits);
+          if (found === undefined && !over) return;
+          listeners.delete(look);
+          if (found !== undefined) resolve(found);
+          else reject(new Error(`the process ended without a word; it complained: ${errors}`));
+        };
+        listeners.add(look);
+        look();
+      }),
   };
-  return { child, told, tells, gone };
+}
+
+/** One SQLite file, and the processes on it. */
+export interface Cluster {
+  readonly file: string;
+  /** Starts an instance and waits until it is ready. */
+  child(settings?: Partial<ChildSettings>): Promise<Child>;
+  children(count: number, settings?: Partial<ChildSettings>): Promise<Child[]>;
+  journal(): JournalEntry[];
+}
+
+export function cluster(): Cluster {
+  const folder = scratch();
+  const [file, journal] = [join(folder, "schedules.db"), join(folder, "journal")];
+  const child = async (settings: Partial<ChildSettings> = {}) => {
+    const made = launch("child.ts", { file, journal, ...settings });
+    await made.said((message) => "ready" in message);
+    return made;
+  };
+  return {
+    file,
+    child,
+    children: (count, settings) => Promise.all(Array.from({ length: count }, () => child(settings))),
+    journal: () =>
+      existsSync(journal)
+        ? readFileSync(journal, "utf8").split("\n").filter((line) => line.endsWith("}")).map((line) => JSON.parse(line))
+        : [],
+  };
+}
+
+/** Waits for something to become true; how long that takes is the machine's business, up to a generous end. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (!await holds()) {
+    if (Date.now() > end) throw new Error(`not within a minute: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }

@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { scratch } from "../unit/support/schedulers.ts";
+import { launch, type SpawnOptions } from "./processes.ts";
+
+function live(mode: string, options: SpawnOptions = {}) {
+  return launch("life_child.ts", { mode, file: join(scratch(), "schedules.db") }, options);
+}
+
+describe("the life of a process", { timeout: 90_000 }, () => {
+  it("X3 B115: an idle scheduler keeps the process alive; with unref it does not", async () => {
+    const kept = live("ref");
+    const free = live("unref");
+    await Promise.all([kept, free].map((child) => child.said((message) => "idle" in message)));
+    expect(await free.ended).toBe(0);
+    expect(free.errors()).toBe("");
+    // The other has been idle for as long, and is still there.
+    expect(kept.process.exitCode).toBeNull();
+    kept.process.kill("SIGKILL");
+    expect(await kept.ended).toBe("SIGKILL");
+  });
+
+  it("X3 a process whose scheduler is closed ends by itself", async () => {
+    const child = live("closed");
+    await child.said((message) => "closed" in message);
+    expect(await child.ended).toBe(0);
+    expect(child.errors()).toBe("");
+  });
+
+  it("F1 B153: no rejection of a handler, a listener or the store is left unhandled", async () => {
+    const child = live("rejecting", { node: ["--unhandled-rejections=strict"] });
+    const told = await child.said((message) => "faults" in message);
+    expect(told).toMatchObject({ faults: 1 });
+    expect(told["errors"]).toBeGreaterThan(0);
+    expect(await child.ended).toBe(0);
+    expect(child.errors()).toBe("");
+  });
+
+  it("X3 B155: 10,000 runs with a timeout leave less than 10 MB and no warning of too many listeners", async () => {
+    const child = live("leaking", { node: ["--expose-gc"], deno: ["--v8-flags=--expose-gc"] });
+    const told = await child.said((message) => "grown" in message);
+    expect(told).toMatchObject({ runs: 12_000, warnings: [] });
+    expect(told["grown"]).toBeLessThan(10 * 1024 * 1024);
+    expect(await child.ended).toBe(0);
+  });
+});

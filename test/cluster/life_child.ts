@@ -1,0 +1,115 @@
+/**
+ * Processes whose end is what a test looks at: nothing here keeps them alive but the scheduler.
+ *
+ * @module
+ */
+import process from "node:process";
+import { createScheduler, defineTask } from "../../mod.ts";
+import { memory } from "../../plugins/storage/memory/mod.ts";
+import { sqlite } from "../../plugins/storage/sqlite/mod.ts";
+import type { Storage } from "../../src/contract/mod.ts";
+
+const { mode, file } = JSON.parse(process.argv[2]!) as { mode: string; file: string };
+
+function say(message: Record<string, unknown>): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}
+
+/** A store whose renewals and later calls are rejected. */
+function failing(inner: Storage, fails: () => boolean): Storage {
+  return new Proxy(inner, {
+    get(target, key) {
+      const member: unknown = Reflect.get(target, key, target);
+      if (typeof member !== "function") return member;
+      if (key !== "apply" && key !== "close") return member.bind(target);
+      return (...parameters: unknown[]) =>
+        fails() ? Promise.reject(new Error(`${String(key)} fails`)) : member.apply(target, parameters);
+    },
+  });
+}
+
+const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} };
+const quick = defineTask("quick", () => {});
+
+async function idle(unref: boolean): Promise<void> {
+  const scheduler = createScheduler({ storage: sqlite(file), tasks: [quick], unref });
+  await scheduler.start();
+  await scheduler.every(quick, "1h");
+  say({ idle: true });
+}
+
+async function closed(): Promise<void> {
+  const beat = defineTask("beat", { timeout: "1h", run: () => say({ ran: true }) });
+  const scheduler = createScheduler({ storage: sqlite(file), tasks: [beat] });
+  scheduler.on("succeeded", () => void scheduler.close().then(() => say({ closed: true })));
+  await scheduler.start();
+  await scheduler.every(beat, "20ms");
+  await scheduler.every(beat, "1h", undefined, { persist: false });
+}
+
+/** Everything rejects that can. */
+async function rejecting(): Promise<void> {
+  let fails = false;
+  const storage = failing(memory(), () => fails);
+  const bad = defineTask("bad", () => Promise.reject(new Error("a handler")));
+  const long = defineTask("long", () => new Promise<void>((resolve) => setTimeout(resolve, 300)));
+  const scheduler = createScheduler({ storage, tasks: [bad, long], leaseMs: 100, logger: quiet });
+  let faults = 0;
+  let errors = 0;
+  scheduler.on("faulted", () => {
+    faults++;
+    return Promise.reject(new Error("a listener"));
+  });
+  scheduler.on("storeError", () => {
+    errors++;
+    throw new Error("another listener");
+  });
+  await scheduler.start();
+  await scheduler.after(bad, 0);
+  await scheduler.after(long, 0);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  fails = true;
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const refused = await scheduler.close({ drain: 0 }).then(() => undefined, (error: Error) => error.message);
+  say({ faults, errors, refused });
+}
+
+/** What 10,000 further runs leave behind. */
+async function leaking(): Promise<void> {
+  const collect = (globalThis as unknown as { gc: () => void }).gc;
+  const warnings: string[] = [];
+  process.on("warning", ({ name }) => warnings.push(name));
+  let runs = 0;
+  const task = defineTask("task", {
+    timeout: "1h",
+    run(_input, { signal }) {
+      signal.addEventListener("abort", () => {});
+      runs++;
+    },
+  });
+  const storage = memory();
+  const scheduler = createScheduler({ storage, tasks: [task], logger: quiet });
+  await scheduler.start();
+  const more = async (count: number) => {
+    const until = runs + count;
+    await scheduler.createMany(Array.from({ length: count }, () => ({ task, after: 0, retention: 0 } as const)));
+    while (runs < until) await new Promise((resolve) => setTimeout(resolve, 5));
+    // Until the records of what is over have gone, too.
+    while (await storage.nextWake(["", "task"]) !== null) await new Promise((resolve) => setTimeout(resolve, 5));
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = await more(2_000);
+  const after = await more(10_000);
+  await scheduler.close();
+  say({ runs, grown: after - before, warnings });
+}
+
+const modes: Record<string, () => Promise<void>> = {
+  ref: () => idle(false),
+  unref: () => idle(true),
+  closed,
+  rejecting,
+  leaking,
+};
+await modes[mode]!();
