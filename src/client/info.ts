@@ -14,7 +14,7 @@ import {
 } from "../contract/mod.ts";
 import { DEFAULT_MAX_LOST, p99, runId } from "../machine/mod.ts";
 import type { Place } from "./host.ts";
-import { nextRunOf } from "./schedule.ts";
+import { nextRunDate } from "./schedule.ts";
 
 /** Everything about a schedule, from its document (V1). */
 export function infoOf(
@@ -42,7 +42,7 @@ export function infoOf(
     runAs: definition.runAs ?? definition.owner,
     spec,
     createdAt: new Date(definition.createdAt),
-    nextRun: nextRunOf(document),
+    nextRun: nextRunDate(document),
     lastRun: dateOf(progress.lastRun) ?? null,
     runCount: progress.runCount,
     faultCount: progress.faultCount,

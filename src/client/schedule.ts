@@ -1,12 +1,13 @@
-import type {
-  Explanation,
-  RunInfo,
-  Schedule,
-  ScheduleDocument,
-  ScheduleInfo,
-  ScheduleKind,
-  StopOptions,
-  UpdateRequest,
+import {
+  type Explanation,
+  nextRunOf,
+  type RunInfo,
+  type Schedule,
+  type ScheduleDocument,
+  type ScheduleInfo,
+  type ScheduleKind,
+  type StopOptions,
+  type UpdateRequest,
 } from "../contract/mod.ts";
 
 /** The calls that a schedule's own methods come to. */
@@ -21,10 +22,10 @@ export interface ScheduleCalls {
   explain(id: string): Promise<Explanation>;
 }
 
-/** The next deadline as callers see it: none while paused, and none once retired. */
-export function nextRunOf({ progress }: ScheduleDocument): Date | null {
-  const { next, pausedAt, retired } = progress;
-  return next === null || pausedAt !== undefined || retired !== undefined ? null : new Date(next.at);
+/** The next start as callers see it; see `nextRunOf` of the contract. */
+export function nextRunDate(document: ScheduleDocument): Date | null {
+  const next = nextRunOf(document);
+  return next === null ? null : new Date(next);
 }
 
 /** A schedule as it was when it was answered, with the calls that concern it. */
@@ -42,13 +43,13 @@ export class ScheduleSnapshot implements Schedule {
     this.name = document.definition.name;
     this.kind = document.definition.spec.kind;
     this.task = document.definition.task;
-    this.nextRun = nextRunOf(document);
+    this.nextRun = nextRunDate(document);
     this.#calls = calls;
   }
 
   /** Takes over what was decided in the end, once a unit of work is committed. */
   settle(document: ScheduleDocument | null): void {
-    this.nextRun = document === null ? null : nextRunOf(document);
+    this.nextRun = document === null ? null : nextRunDate(document);
   }
 
   stop(options?: StopOptions): Promise<boolean> {

@@ -1,7 +1,8 @@
+import type { Cadence } from "../calendar/mod.ts";
 import { MAX_DEADLINE } from "../contract/mod.ts";
 import { armed, decided, type Draft, draftCadence, question } from "./draft.ts";
 
-/** Points that policies may refuse in a row before the search is given up until it is made again at the last of them. */
+/** Points that policies may refuse in a row before the search rests: the next of them is armed, and asked about again then. */
 const MAX_REFUSED = 1_000;
 
 /** Whether a schedule has fired as often as it may (T9). */
@@ -25,12 +26,23 @@ export function arm(draft: Draft, after: number): void {
   armed(draft, point === null || point > MAX_DEADLINE ? null : { point, at: deadlineOf(draft, point) });
 }
 
-function refusal(draft: Draft, point: number): { readonly skip: string; readonly until?: number } | undefined {
+/** What a policy says against a point, if one does. */
+export function refusal(draft: Draft, point: number): { readonly skip: string; readonly until?: number } | undefined {
   for (const policy of draft.env.policies) {
     const answer = policy.admit?.({ ...question(draft), point });
     if (answer !== undefined) return answer === "run" ? undefined : answer;
   }
   return undefined;
+}
+
+/** The newest point in `[first, last]` that no policy refuses, as far as it is cheap to find; otherwise the first. */
+export function newestAdmitted(draft: Draft, cadence: Cadence, first: number, last: number): number {
+  let point = last;
+  for (let refused = 0; point > first && refused < MAX_REFUSED; refused++) {
+    if (refusal(draft, point) === undefined) return point;
+    point = cadence.previous(point - 1) ?? first;
+  }
+  return first;
 }
 
 /** When a point is due: moved by the policies, and then never to earlier than one tick from now (J1). */

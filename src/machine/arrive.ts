@@ -1,6 +1,6 @@
 import type { Cadence } from "../calendar/mod.ts";
 import { type CatchupBacklog, MAX_DEFAULT_GRACE_MS, MAX_WAITING, type MissedAnswer } from "../contract/mod.ts";
-import { arm } from "./arm.ts";
+import { arm, newestAdmitted, refusal } from "./arm.ts";
 import { armed, decided, type Draft, draftCadence, question, setBacklog, setWaiting } from "./draft.ts";
 import { overlap, overlapAnswer } from "./overlap.ts";
 
@@ -34,13 +34,16 @@ function arriveOne(draft: Draft, point: number, at: number): void {
 }
 
 function arriveAll(draft: Draft, cadence: Cadence, first: number, at: number, upTo: number): void {
-  const span = Math.max(0, ...draft.env.policies.map((policy) => policy.span?.(question(draft)) ?? 0));
-  const last = Math.max(first, cadence.previous(upTo - span) ?? first);
+  if (refusal(draft, first) !== undefined) return arm(draft, first - 1);
   const { runs } = draft.progress;
-  draft.progress.cursor = last;
+  const span = Math.max(0, ...draft.env.policies.map((policy) => policy.span?.(question(draft)) ?? 0));
+  const passed = Math.max(first, cadence.previous(upTo - span) ?? first);
+  const last = newestAdmitted(draft, cadence, first, passed);
+  if (last < passed) decided(draft, "skipped", passed, cadence.count(last, passed));
+  draft.progress.cursor = passed;
   if (runs.length > 0 && overlapAnswer(draft, runs.length) !== "start") overlapAll(draft, cadence, first, at, last);
   else catchUp(draft, cadence, { first, at, last, upTo, span });
-  arm(draft, last);
+  arm(draft, passed);
 }
 
 function overlapAll(draft: Draft, cadence: Cadence, first: number, at: number, last: number): void {

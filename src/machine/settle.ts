@@ -41,7 +41,8 @@ function succeeded(draft: Draft, run: LiveRun, settlement: Settlement): void {
   const { progress, definition, now } = draft;
   progress.consecutiveFaults = 0;
   draft.effects.push({ type: "settled", run, settlement });
-  if (settlement.retire !== undefined) return retire(draft, settlement.retire);
+  const last = settlement.retire ?? retirement(settledAnswer(draft, run, "succeeded"));
+  if (last !== undefined) return retire(draft, last);
   if (settlement.againMs === undefined || !definition.adaptive || progress.stopping === true || isSpent(draft)) return;
   const at = now + Math.max(draft.env.tickMs, Math.round(settlement.againMs));
   if (at > MAX_DEADLINE) return retireOutOfRange(draft);
@@ -72,9 +73,13 @@ function failed(draft: Draft, run: LiveRun, settlement: Settlement): void {
   draft.effects.push({ type: "settled", run, settlement, retryAt: at });
 }
 
-function settledAnswer(draft: Draft, run: LiveRun, outcome: "faulted" | "lost"): SettledAnswer | undefined {
+function retirement(answer: SettledAnswer | undefined): string | undefined {
+  return answer !== undefined && "retire" in answer ? answer.retire : undefined;
+}
+
+function settledAnswer(draft: Draft, run: LiveRun, outcome: "succeeded" | "faulted"): SettledAnswer | undefined {
   const attempt = run.attempt - (run.losses ?? 0);
-  const consecutiveFaults = draft.progress.consecutiveFaults + 1;
+  const consecutiveFaults = outcome === "succeeded" ? 0 : draft.progress.consecutiveFaults + 1;
   for (const policy of draft.env.policies) {
     const answer = policy.settled?.({ ...question(draft), outcome, attempt, consecutiveFaults });
     if (answer !== undefined) return answer;
@@ -94,8 +99,8 @@ function countTowardsLimit(draft: Draft, outcome: "faulted" | "lost"): string | 
   const asked = question(draft);
   const consecutiveFaults = ++draft.progress.consecutiveFaults;
   for (const policy of draft.env.policies) {
-    const answer = policy.settled?.({ ...asked, outcome, attempt: Infinity, consecutiveFaults });
-    if (answer !== undefined && "retire" in answer) return answer.retire;
+    const reason = retirement(policy.settled?.({ ...asked, outcome, attempt: Infinity, consecutiveFaults }));
+    if (reason !== undefined) return reason;
   }
   return undefined;
 }

@@ -1,11 +1,14 @@
 import { type CatchupBacklog, type LiveRun, MAX_CONCURRENT_RUNS, type WaitingRun } from "../contract/mod.ts";
-import { isSpent } from "./arm.ts";
+import { isSpent, refusal } from "./arm.ts";
 import { armed, decided, type Draft, draftCadence, setBacklog, setWaiting } from "./draft.ts";
 import { overlapAnswer } from "./overlap.ts";
 import type { Claim } from "./types.ts";
 
 /** Later than this, a start is told as late to whoever asks why. */
 const LATE_MS = 1_000;
+
+/** Points of the line that are refused in one step; the rest is looked at in the next. */
+const MAX_TAKEN = 1_000;
 
 /** A start that is owed; `lined` as in {@linkcode LiveRun}. */
 type Owed = WaitingRun & Pick<LiveRun, "lined">;
@@ -52,14 +55,19 @@ function nextBacklog(draft: Draft): readonly CatchupBacklog[] | undefined {
   return pausedAt !== undefined || runs.some(({ lined }) => lined === true) ? undefined : backlog;
 }
 
-/** Takes the oldest point that is lined up. */
+/** Takes the oldest point that is lined up and that no policy refuses. */
 function takeBacklog(draft: Draft): Owed | undefined {
-  const backlog = nextBacklog(draft);
-  if (backlog === undefined) return undefined;
-  const [{ next: point, last }, ...rest] = backlog as readonly [CatchupBacklog];
-  const following = draftCadence(draft)?.next(point) ?? null;
-  setBacklog(draft, following === null || following > last ? rest : [{ next: following, last }, ...rest]);
-  return { point, at: point, attempt: 1, missed: 0, cause: "catchup", lined: true };
+  for (let taken = 0; taken < MAX_TAKEN; taken++) {
+    const backlog = nextBacklog(draft);
+    if (backlog === undefined) return undefined;
+    const [{ next: point, last }, ...rest] = backlog as readonly [CatchupBacklog];
+    const following = draftCadence(draft)?.next(point) ?? null;
+    setBacklog(draft, following === null || following > last ? rest : [{ next: following, last }, ...rest]);
+    const skip = refusal(draft, point);
+    if (skip === undefined) return { point, at: point, attempt: 1, missed: 0, cause: "catchup", lined: true };
+    decided(draft, "skipped", point, 1, skip.skip);
+  }
+  return undefined;
 }
 
 function start(draft: Draft, claim: Claim, { point, at, attempt, missed, cause, losses, lined }: Owed): void {

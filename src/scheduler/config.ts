@@ -148,9 +148,9 @@ export function checkConfig(config: SchedulerConfig, standard: readonly AnyPlugi
     ...list<AnyPlugin>(problems, config.plugins, "plugins"),
     ...list<AnyPlugin>(problems, config.policies ?? standard, "policies"),
   ];
-  const tasks = checkTasks(problems, list<AnyTask>(problems, config.tasks, "tasks"));
   checkPlugins(problems, plugins);
   const parsers = checkOptions(problems, plugins);
+  const tasks = checkTasks(problems, list<AnyTask>(problems, config.tasks, "tasks"), parsers.get("retry"));
   const tickMs = problems.read(
     DEFAULT_TICK_MS,
     () => wholeNumber(config.tick ?? DEFAULT_TICK_MS, 1, MAX_TICK_MS, "tick"),
@@ -196,13 +196,22 @@ function list<T>(problems: Problems, value: readonly T[] | undefined, where: str
   return [];
 }
 
-function checkTasks(problems: Problems, tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {
+function checkTasks(
+  problems: Problems,
+  tasks: readonly AnyTask[],
+  retry: OptionParser | undefined,
+): ReadonlyMap<string, AnyTask> {
   const byName = new Map<string, AnyTask>();
   tasks.forEach((task, index) => {
     if (typeof task?.name !== "string" || typeof task.run !== "function") {
       return problems.found.push(`tasks[${index}]: ${show(task)} given; expected what defineTask answers`);
     }
     if (byName.has(task.name)) problems.found.push(`tasks[${index}]: two tasks are named ${show(task.name)}`);
+    if (task.retry !== undefined) {
+      const place = { where: `task ${task.name}: retry`, kind: "at", tickMs: DEFAULT_TICK_MS } as const;
+      if (retry === undefined) problems.found.push(`${place.where}: no plugin owns that option`);
+      else problems.read(undefined, () => retry.parse(task.retry, place));
+    }
     return byName.set(task.name, task);
   });
   return byName;
