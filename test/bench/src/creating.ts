@@ -85,9 +85,7 @@ function bare(from: string, file: string): number {
   for (const { sql } of tables) database.exec(sql);
   const columns = Object.keys(rows[0]!);
   const insert = database.prepare(
-    `insert into ostinato_schedules (${columns.join()}) values (${
-      columns.map(() => "?").join()
-    })`,
+    `insert into ostinato_schedules (${columns.join()}) values (${columns.map(() => "?").join()})`,
   );
   const started = performance.now();
   for (let at = 0; at < rows.length; at += BATCH) {

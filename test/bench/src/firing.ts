@@ -9,14 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { better, defineQueue, defineWorker } from "plainjob";
 import { createScheduler, defineTask } from "../../../mod.ts";
 import { sqlite } from "../../../plugins/storage/sqlite/mod.ts";
-import {
-  inDirectory,
-  median,
-  otherCores,
-  print,
-  silent,
-  sleep,
-} from "./tools.ts";
+import { inDirectory, median, otherCores, print, silent, sleep } from "./tools.ts";
 
 const N = Number(process.env["N"] ?? 20_000);
 const REPS = Number(process.env["REPS"] ?? 5);
@@ -92,9 +85,7 @@ async function ours(file: string): Promise<number> {
     logger: silent,
   });
   let settled = 0;
-  const all = new Promise<void>((resolve) =>
-    scheduler.on("succeeded", () => ++settled === N && resolve())
-  );
+  const all = new Promise<void>((resolve) => scheduler.on("succeeded", () => ++settled === N && resolve()));
   const started = performance.now();
   await scheduler.start();
   await all;

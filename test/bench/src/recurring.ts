@@ -5,16 +5,7 @@
 import { Cron } from "croner";
 import { createScheduler, defineTask } from "../../../mod.ts";
 import { sqlite } from "../../../plugins/storage/sqlite/mod.ts";
-import {
-  coresSince,
-  inDirectory,
-  otherCores,
-  percentile,
-  print,
-  residentMiB,
-  silent,
-  sleep,
-} from "./tools.ts";
+import { coresSince, inDirectory, otherCores, percentile, print, residentMiB, silent, sleep } from "./tools.ts";
 
 const N = Number(process.env["N"] ?? 10_000);
 const PERIOD_S = 10;
@@ -23,8 +14,7 @@ const WATCH_MS = Number(process.env["WATCH_MS"] ?? 40_000);
 let late: number[] = [];
 const task = defineTask(
   "bench",
-  (_input, { scheduledAt }) =>
-    void late.push(Date.now() - scheduledAt.getTime()),
+  (_input, { scheduledAt }) => void late.push(Date.now() - scheduledAt.getTime()),
 );
 const phase = (i: number) => `${i % PERIOD_S}-59/${PERIOD_S} * * * * *`;
 

@@ -4,17 +4,7 @@
  */
 import { createScheduler, defineTask, type Scheduler } from "../../../mod.ts";
 import { sqlite } from "../../../plugins/storage/sqlite/mod.ts";
-import {
-  coresSince,
-  inDirectory,
-  median,
-  otherCores,
-  percentile,
-  print,
-  residentMiB,
-  silent,
-  sleep,
-} from "./tools.ts";
+import { coresSince, inDirectory, median, otherCores, percentile, print, residentMiB, silent, sleep } from "./tools.ts";
 
 const STORED = Number(process.env["STORED"] ?? 1_000_000);
 const DUE = 300;
@@ -24,8 +14,7 @@ const CHUNK = 1_000;
 const late: number[] = [];
 const task = defineTask(
   "bench",
-  (_input, { scheduledAt }) =>
-    void late.push(Date.now() - scheduledAt.getTime()),
+  (_input, { scheduledAt }) => void late.push(Date.now() - scheduledAt.getTime()),
 );
 
 await inDirectory(async (directory) => {

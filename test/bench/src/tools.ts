@@ -30,9 +30,7 @@ export function print(
 }
 
 function round(value: number): number {
-  return Math.abs(value) >= 100
-    ? Math.round(value)
-    : Math.round(value * 1_000) / 1_000;
+  return Math.abs(value) >= 100 ? Math.round(value) : Math.round(value * 1_000) / 1_000;
 }
 
 /** The middle value. */
@@ -71,8 +69,7 @@ export async function otherCores(): Promise<number> {
   const [before, own, at] = [read(), process.cpuUsage(), performance.now()];
   await sleep(1_000);
   const after = read();
-  const busy =
-    [0, 1, 2, 5, 6].reduce((sum, i) => sum + after[i]! - before[i]!, 0) / 100;
+  const busy = [0, 1, 2, 5, 6].reduce((sum, i) => sum + after[i]! - before[i]!, 0) / 100;
   return Math.max(0, busy - coresSince(own, performance.now() - at));
 }
 
