@@ -1,5 +1,5 @@
 import { standardPolicies } from "../plugins/policies/mod.ts";
-import { checkPrincipal, Client, createClient, SYSTEM_PRINCIPAL } from "./client/mod.ts";
+import { checkPrincipal, Client, createApi, createClient, SYSTEM_PRINCIPAL } from "./client/mod.ts";
 import {
   type AnyPlugin,
   type Duration,
@@ -9,6 +9,7 @@ import {
   type PluginOptions,
   type Principal,
   type ScheduleClient,
+  type SchedulerApi,
   type SchedulerEventName,
   type SchedulerListener,
   unknownOption,
@@ -27,6 +28,8 @@ export interface CloseOptions {
  * one instance; any number of them, in other processes too, may share a store that supports it (M1).
  */
 export interface Scheduler<Extra extends object = object> extends ScheduleClient<Extra>, AsyncDisposable {
+  /** The same calls in plain JSON, for transports: each with the principal that makes it. */
+  readonly api: SchedulerApi<Extra>;
   /**
    * Opens the store and begins to run what is due, what was missed while nothing ran included (C). Without it the
    * scheduler only creates and inspects. Started twice is once; after an error it may be tried again. Until `close` it
@@ -138,11 +141,13 @@ const EVENTS: Readonly<Record<SchedulerEventName, true>> = {
 };
 
 class SystemScheduler extends Client implements Scheduler {
+  readonly api: SchedulerApi;
   readonly #host: Host;
 
   constructor(host: Host) {
     super(host, SYSTEM_PRINCIPAL);
     this.#host = host;
+    this.api = createApi(host);
   }
 
   start(): Promise<void> {

@@ -83,6 +83,13 @@ export class Calls implements TransactionClient, ScheduleCalls {
     });
   }
 
+  /** Creates one schedule that is given as one flat object, as transports give it; `where` as in `flatRequest`. */
+  create(request: unknown, where = ""): Promise<Schedule> {
+    return this.scope.call(async () => {
+      return this.created(await this.scope.one(await this.prepare(flatRequest(request, where))));
+    });
+  }
+
   valid(id: string): Promise<boolean> {
     return this.#known(id, false, async (known) => {
       const found = await this.scope.find(known);

@@ -1,4 +1,5 @@
 import {
+  type Instant,
   invalidOption,
   type ListFilter,
   MAX_PAGE,
@@ -125,7 +126,7 @@ export class Client extends Calls implements ScheduleClient {
     });
   }
 
-  nextRuns(spec: NextRunsSpec, count: number, options?: { readonly from?: Date | number | string }): Date[] {
+  nextRuns(spec: NextRunsSpec, count: number, options?: { readonly from?: Instant }): Date[] {
     this.host.assertOpen();
     return nextRuns(this.host, spec, count, options);
   }

@@ -8,10 +8,10 @@ import {
   SchedulerError,
   show,
 } from "../contract/mod.ts";
+import { sameJson } from "../contract/check_json.ts";
 import { createDocument, step } from "../machine/mod.ts";
 import { authorityOf, runAsOf } from "./authority.ts";
 import { authorizeUse, findTask } from "./authorize.ts";
-import { sameJson } from "./check_json.ts";
 import { type Checked, definitionOf } from "./definition.ts";
 import type { ClientHost, Done, Place } from "./host.ts";
 import { changed, guarded, refused, untouched } from "./operations.ts";

@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { createApi } from "./api.ts";
 export { authorizeRun } from "./authorize.ts";
 export { Client, createClient } from "./client.ts";
 export type { ClientHost, Defaults, Done, Place } from "./host.ts";

@@ -1,4 +1,5 @@
 import {
+  checkJson,
   checkTimezone,
   invalidOption,
   isPlainObject,
@@ -16,7 +17,6 @@ import {
   unknownOption,
   wholeNumber,
 } from "../contract/mod.ts";
-import { checkJson } from "./check_json.ts";
 import type { ClientHost } from "./host.ts";
 import { checkText } from "./text.ts";
 

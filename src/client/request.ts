@@ -7,19 +7,20 @@ const BESIDES = ["task", "input", ...TIMING_KEYS] as const;
 /**
  * Reads one schedule given as one flat object (see `ScheduleRequest`).
  *
- * @param where Names the place in an error's message, such as `"createMany[3]"`.
+ * @param where Names the place in an error's message, such as `"createMany[3]"`; empty for a call's only request.
  * @throws {SchedulerError} `invalid_option` when it is no object, or says not exactly once when it fires.
  */
 export function flatRequest(request: unknown, where: string): CreationRequest {
-  if (!isPlainObject(request)) throw invalidOption(where, request, "an object of task, input, when and options");
-  const prefix = `${where}.`;
+  const place = where === "" ? "schedule" : where;
+  if (!isPlainObject(request)) throw invalidOption(place, request, "an object of task, input, when and options");
+  const prefix = where === "" ? "" : `${where}.`;
   const timing = timingIn(request, prefix);
   if (timing === undefined) {
     throw new SchedulerError(
       "invalid_option",
-      `${where}: it does not say when; expected one of ${TIMING_KEYS.join(", ")}`,
+      `${place}: it does not say when; expected one of ${TIMING_KEYS.join(", ")}`,
       {
-        details: { where },
+        details: { where: place },
       },
     );
   }

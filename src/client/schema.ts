@@ -1,13 +1,15 @@
+import { pathText } from "../contract/check_json.ts";
 import {
   type AnyTask,
+  checkJson,
   copyJson,
   type Json,
+  type JsonRule,
   MAX_INPUT_BYTES,
   SchedulerError,
   type SchemaIssue,
   type SchemaResult,
 } from "../contract/mod.ts";
-import { checkJson, type JsonRule, pathText } from "./check_json.ts";
 
 /** Issues of a schema that an error tells; a long array of wrong values has one for each. */
 const MAX_ISSUES = 10;

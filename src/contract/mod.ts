@@ -3,7 +3,10 @@
  *
  * @module
  */
+export * from "./api.ts";
+export * from "./api_json.ts";
 export * from "./check_document.ts";
+export { checkJson, type JsonRule } from "./check_json.ts";
 export * from "./client.ts";
 export * from "./clock.ts";
 export * from "./document.ts";
@@ -17,6 +20,7 @@ export * from "./option_errors.ts";
 export * from "./options.ts";
 export * from "./plugin.ts";
 export * from "./policy.ts";
+export * from "./remote_client.ts";
 export * from "./storage.ts";
 export * from "./task.ts";
 export * from "./time.ts";

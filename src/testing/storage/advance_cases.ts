@@ -1,5 +1,5 @@
 import { MAX_ADVANCE, SchedulerError, type Storage } from "../../contract/mod.ts";
-import { assert, equal } from "./assert.ts";
+import { assert, equal } from "../assert.ts";
 import { change, count, document, id, moved, retired, started, store } from "./documents.ts";
 import type { StorageCase } from "./types.ts";
 

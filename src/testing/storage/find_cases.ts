@@ -1,5 +1,5 @@
 import type { DocumentQuery, ScheduleDocument, Storage } from "../../contract/mod.ts";
-import { assert, equal } from "./assert.ts";
+import { assert, equal } from "../assert.ts";
 import { change, count, document, id, moved, retired, store } from "./documents.ts";
 import type { StorageCase } from "./types.ts";
 

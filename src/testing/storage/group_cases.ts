@@ -1,5 +1,5 @@
 import { isSchedulerError, MAX_OPERATIONS, SchedulerError } from "../../contract/mod.ts";
-import { assert, equal, rejection } from "./assert.ts";
+import { assert, equal, rejection } from "../assert.ts";
 import { change, count, create, document, id, moved, operation, store } from "./documents.ts";
 import type { StorageCase } from "./types.ts";
 

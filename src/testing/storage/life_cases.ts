@@ -1,6 +1,6 @@
 import { isSchedulerError } from "../../contract/mod.ts";
 import { faultyStore, type StoreFault } from "../faulty_store.ts";
-import { assert, equal, rejection } from "./assert.ts";
+import { assert, equal, rejection } from "../assert.ts";
 import { change, count, create, document, id, moved, operation, retired, started, store } from "./documents.ts";
 import type { StorageCase, StorageHarness } from "./types.ts";
 

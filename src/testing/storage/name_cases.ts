@@ -1,5 +1,5 @@
 import { isSchedulerError } from "../../contract/mod.ts";
-import { assert, equal } from "./assert.ts";
+import { assert, equal } from "../assert.ts";
 import { change, count, create, document, id, moved, operation, retired, store } from "./documents.ts";
 import type { StorageCase } from "./types.ts";
 

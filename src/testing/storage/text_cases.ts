@@ -1,5 +1,5 @@
 import { MAX_HISTORY, MAX_INPUT_BYTES, MAX_STATE_BYTES, type StoredRun } from "../../contract/mod.ts";
-import { equal } from "./assert.ts";
+import { equal } from "../assert.ts";
 import { count, document, id, operation, store } from "./documents.ts";
 import type { StorageCase } from "./types.ts";
 

@@ -75,7 +75,7 @@ describe.each(STORES)("explain over %s", (kind) => {
     const [run] = await scheduler.running();
     expect(waitsFor(explanation)).toEqual(["run", "turn", "deadline"]);
     expect(explanation.waits[0]).toMatchObject({ run: { id: run!.id, startedAt: at(10 * MINUTE) } });
-    const [{ until }] = explanation.waits as [{ until: Date }];
+    const { until } = explanation.waits[0] as { readonly until: Date };
     expect(until.getTime()).toBeGreaterThan(clock.now());
     expect(until.getTime()).toBeLessThanOrEqual(clock.now() + 30_000);
     expect(explanation.waits[1]).toMatchObject({ cause: "queued", point: at(20 * MINUTE) });

@@ -1,9 +1,9 @@
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkJson, type JsonRule, sameJson } from "../../../src/client/check_json.ts";
+import { checkJson, type JsonRule, sameJson } from "../../../src/contract/check_json.ts";
 import { MAX_INPUT_BYTES, MAX_JSON_DEPTH } from "../../../src/contract/mod.ts";
-import { refusal } from "./memory_host.ts";
+import { refusal } from "../client/memory_host.ts";
 
 const RULE: JsonRule = {
   where: "input",

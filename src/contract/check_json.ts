@@ -1,12 +1,7 @@
-import {
-  isPlainObject,
-  type Json,
-  MAX_JSON_DEPTH,
-  SchedulerError,
-  type SchedulerErrorCode,
-  setOwn,
-  show,
-} from "../contract/mod.ts";
+import { SchedulerError, type SchedulerErrorCode, show } from "./errors.ts";
+import { type Json, setOwn } from "./json.ts";
+import { MAX_JSON_DEPTH } from "./limits.ts";
+import { isPlainObject } from "./option_errors.ts";
 
 /** What a JSON value is checked against, and with which errors. */
 export interface JsonRule {

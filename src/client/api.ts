@@ -1,0 +1,132 @@
+import {
+  type ApiCallName,
+  type ApiCalls,
+  invalidOption,
+  isPlainObject,
+  MAX_OPERATIONS,
+  nearestName,
+  plainOptions,
+  type Principal,
+  type Schedule,
+  type SchedulerApi,
+  show,
+  type StopOptions,
+  toWire,
+  type WireSchedule,
+} from "../contract/mod.ts";
+import type { Calls } from "./calls.ts";
+import { Client } from "./client.ts";
+import type { ClientHost } from "./host.ts";
+import { checkPrincipal, SYSTEM_PRINCIPAL } from "./principal.ts";
+import { requestArray } from "./request.ts";
+
+/** Makes what transports speak, over a host. */
+export function createApi(host: ClientHost): SchedulerApi {
+  return {
+    async call<Name extends ApiCallName>(principal: Principal, name: Name, parameters: unknown) {
+      // The very object, and no copy of it, so that nobody becomes the system by an id that they were let choose.
+      const whose = principal === SYSTEM_PRINCIPAL ? principal : checkPrincipal(principal);
+      if (!Object.hasOwn(CALLS, name)) throw unknownCall(name);
+      const { keys, answer } = CALLS[name];
+      const given = plainOptions(parameters, keys, name);
+      return toWire(await answer(new Client(host, whose), given as never)) as ApiCalls[Name]["answer"];
+    },
+  };
+}
+
+function unknownCall(name: unknown): Error {
+  const nearest = typeof name === "string" ? nearestName(name, Object.keys(CALLS)) : undefined;
+  const expected = nearest === undefined ? `one of ${Object.keys(CALLS).join(", ")}` : `${show(nearest)}, perhaps`;
+  return invalidOption("call", name, expected);
+}
+
+type CallTable = {
+  readonly [Name in ApiCallName]: {
+    /** The parameters that there are. */
+    readonly keys: readonly string[];
+    /** What the call comes to; instants in it are made text afterwards. */
+    answer(client: Client, parameters: ApiCalls[Name]["parameters"]): unknown;
+  };
+};
+
+const ID = ["id"] as const;
+const FILTER = ["owner", "target", "task", "name", "group", "tag", "dueBefore", "limit", "cursor"] as const;
+
+const CALLS: CallTable = {
+  create: { keys: ["schedule"], answer: async (client, { schedule }) => wire(await client.create(schedule)) },
+  createMany: {
+    keys: ["schedules"],
+    answer: async (client, { schedules }) => (await client.createMany(schedules)).map(wire),
+  },
+  sync: {
+    keys: ["schedules", "group"],
+    answer: async (client, { schedules, ...options }) => (await client.sync(schedules, options)).map(wire),
+  },
+  transaction: { keys: ["steps"], answer: (client, { steps }) => transact(client, steps) },
+  update: { keys: ["id", "to"], answer: async (client, { id, to }) => wire(await client.update(id, to)) },
+  stop: { keys: ["id", "abortRunning"], answer: (client, { id, ...options }) => client.stop(id, options) },
+  pause: { keys: ID, answer: (client, { id }) => client.pause(id) },
+  resume: { keys: ID, answer: (client, { id }) => client.resume(id) },
+  trigger: { keys: ID, answer: (client, { id }) => client.trigger(id) },
+  abortRun: { keys: ["runId"], answer: (client, { runId }) => client.abortRun(runId) },
+  stopFor: {
+    keys: ["target", "abortRunning"],
+    answer: (client, { target, ...options }) => client.stopFor(target, options),
+  },
+  invoke: { keys: ["task", "input"], answer: (client, { task, input }) => client.invoke(task, input) },
+  valid: { keys: ID, answer: (client, { id }) => client.valid(id) },
+  info: { keys: ID, answer: (client, { id }) => client.info(id) },
+  explain: { keys: ID, answer: (client, { id }) => client.explain(id) },
+  runs: { keys: ID, answer: (client, { id }) => client.runs(id) },
+  running: { keys: [], answer: (client) => client.running() },
+  list: {
+    keys: FILTER,
+    async answer(client, filter) {
+      const { schedules, ...rest } = await client.list(filter).page();
+      return { schedules: schedules.map(wire), ...rest };
+    },
+  },
+  listFor: { keys: ["target"], answer: async (client, { target }) => (await client.listFor(target)).map(wire) },
+  nextRuns: {
+    keys: ["spec", "count", "from"],
+    answer: (client, { spec, count, ...options }) => client.nextRuns(spec, count, options),
+  },
+};
+
+function wire({ id, name, kind, task, nextRun }: Schedule): WireSchedule {
+  const next = nextRun === null ? null : nextRun.toISOString();
+  return { id, ...(name === undefined ? {} : { name }), kind, task, nextRun: next };
+}
+
+/** Makes the steps in one unit of work, and answers what they came to in the end. */
+async function transact(client: Client, steps: unknown): Promise<readonly (WireSchedule | boolean)[]> {
+  const list = requestArray(steps, "transaction", MAX_OPERATIONS);
+  const answers = await client.transaction(async (tx) => {
+    const made: (Schedule | boolean)[] = [];
+    for (const [i, step] of list.entries()) made.push(await makeStep(tx as Calls, step, `transaction[${i}]`));
+    return made;
+  });
+  return answers.map((answer) => typeof answer === "boolean" ? answer : wire(answer));
+}
+
+const STEPS = ["create", "update", "stop", "pause", "resume", "trigger"] as const;
+
+async function makeStep(tx: Calls, step: unknown, where: string): Promise<Schedule | boolean> {
+  const given = isPlainObject(step) ? STEPS.filter((name) => step[name] !== undefined) : [];
+  const name = given[0];
+  if (name === undefined || given.length > 1) {
+    throw invalidOption(where, step, `an object of one of ${STEPS.join(", ")}`);
+  }
+  const besides = name === "update" ? ["to"] : name === "stop" ? ["abortRunning"] : [];
+  const { [name]: subject, ...rest } = plainOptions(step, [name, ...besides], where);
+  switch (name) {
+    case "create":
+      return await tx.create(subject, where);
+    case "update":
+      return await tx.update(subject as string, rest.to as object);
+    case "stop":
+      return await tx.stop(subject as string, rest as StopOptions);
+    default:
+      return await tx[name](subject as string);
+  }
+}
