@@ -33,7 +33,7 @@ const ALLOWED: Readonly<Record<string, Allowance>> = {
   "plugins/storage/sql": { places: [CONTRACT], libraries: ["kysely"] },
   "plugins/storage/sqlite": { places: [CONTRACT, "plugins/storage/sql"], libraries: ["kysely", "node:"] },
   "plugins/storage/postgres": { places: [CONTRACT, "plugins/storage/sql"], libraries: ["kysely", "pg"] },
-  "plugins/storage/kv": { places: [CONTRACT], libraries: ["@deno/kv"] },
+  "plugins/storage/kv": { places: [CONTRACT], libraries: ["@deno/kv", "node:"] },
   "plugins/transports/in_process": { places: [CONTRACT], libraries: [] },
   "plugins/transports/http": { places: [CONTRACT], libraries: ["hono"] },
 };
