@@ -15,6 +15,7 @@ import {
   unknownOption,
 } from "./contract/mod.ts";
 import { checkConfig, type SchedulerConfig } from "./scheduler/config.ts";
+import { EVENT_NAMES } from "./scheduler/event_names.ts";
 import { Host } from "./scheduler/host.ts";
 
 /** What `close` takes. */
@@ -121,25 +122,6 @@ export function createScheduler<const Plugins extends readonly AnyPlugin[] = rea
   return new SystemScheduler(host) as unknown as Scheduler<PluginOptions<Plugins>>;
 }
 
-/** Names of events, so that a listener of one that does not exist is told so. */
-const EVENTS: Readonly<Record<SchedulerEventName, true>> = {
-  created: true,
-  updated: true,
-  stopped: true,
-  retired: true,
-  started: true,
-  succeeded: true,
-  faulted: true,
-  lost: true,
-  missed: true,
-  overlapped: true,
-  unclaimed: true,
-  leaseLost: true,
-  storeError: true,
-  parked: true,
-  unknownPolicy: true,
-};
-
 class SystemScheduler extends Client implements Scheduler {
   readonly api: SchedulerApi;
   readonly #host: Host;
@@ -165,7 +147,7 @@ class SystemScheduler extends Client implements Scheduler {
   }
 
   on<Name extends SchedulerEventName>(name: Name, listener: SchedulerListener<Name>): () => void {
-    if (!Object.hasOwn(EVENTS, name)) throw invalidOption("on", name, `one of ${Object.keys(EVENTS).join(", ")}`);
+    if (!EVENT_NAMES.includes(name)) throw invalidOption("on", name, `one of ${EVENT_NAMES.join(", ")}`);
     if (typeof listener !== "function") throw invalidOption("on", listener, "a function");
     return this.#host.emitter.on(name, listener);
   }

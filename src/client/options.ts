@@ -87,7 +87,7 @@ const CORE: { readonly [Key in keyof Required<CoreValues>]: CoreOption<Key> } = 
 };
 const CORE_KEYS = Object.keys(CORE) as readonly (keyof CoreValues)[];
 
-/** Whether the core itself owns an option key, so that no plugin may. */
+/** Whether the core itself owns an option key. */
 export function isCoreOption(key: string): boolean {
   return Object.hasOwn(CORE, key);
 }

@@ -1,8 +1,14 @@
 import { invalidOption, isPlainObject, SchedulerError } from "../contract/mod.ts";
 import type { CreationRequest } from "./create.ts";
+import { isCoreOption } from "./options.ts";
 import { TIMING_KEYS, timingIn } from "./timing.ts";
 
-const BESIDES = ["task", "input", ...TIMING_KEYS] as const;
+const BESIDES: readonly string[] = ["task", "input", ...TIMING_KEYS];
+
+/** Whether a key means something to the core wherever options stand, so that no plugin may own it. */
+export function isReservedKey(key: string): boolean {
+  return isCoreOption(key) || BESIDES.includes(key);
+}
 
 /**
  * Reads one schedule given as one flat object (see `ScheduleRequest`).

@@ -1,5 +1,6 @@
 import type { SchedulerEventName, SchedulerListener } from "./events.ts";
 import type { OptionParser, Policy } from "./policy.ts";
+import type { StorageAbility } from "./storage.ts";
 import type { RunContext } from "./task.ts";
 
 /** The number of the plugin contract that this version speaks. */
@@ -26,7 +27,8 @@ export type SchedulerListeners = { readonly [Name in SchedulerEventName]?: Sched
 
 /**
  * What extends a scheduler: an option key with its parser, pure policies, listeners, run middleware. `Options` are the
- * keys that it adds to the options of `at`, `every`, `cron`, ….
+ * keys that it adds to the options of `at`, `every`, `cron`, …. A store is a {@linkcode Storage}, and a transport is
+ * whatever makes the calls of `Scheduler.api`; neither needs to be one of these.
  *
  * Plugins are asked before the standard policies. Every instance that shares a store needs those whose options are in
  * use: a schedule with an option that nobody here owns waits for an instance that does, and `unknownPolicy` tells so.
@@ -79,6 +81,8 @@ export interface Plugin<Options extends object = object> {
   readonly listeners?: SchedulerListeners;
   /** What it does around each handler. */
   readonly wrapRun?: RunMiddleware;
+  /** What the scheduler's store must support for it to work, such as `["processes"]`, else `config_invalid`. */
+  readonly needs?: readonly StorageAbility[];
 }
 
 /** A plugin, whatever options it adds. */

@@ -20,6 +20,9 @@ export interface StorageSupports {
   readonly maxGroupOperations?: number;
 }
 
+/** Something that a store either can or cannot do. */
+export type StorageAbility = Exclude<keyof StorageSupports, `max${string}`>;
+
 /** What a driver gets at opening. */
 export interface StorageContext {
   /** For timers and for deferring; what is due is decided by the `now` of each call. */

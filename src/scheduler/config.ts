@@ -1,10 +1,8 @@
-import { isCoreOption } from "../client/mod.ts";
 import {
   type AnyPlugin,
   type AnyTask,
   checkTimezone,
   type Clock,
-  CONTRACT,
   DEFAULT_TICK_MS,
   type Duration,
   isPlainObject,
@@ -12,7 +10,6 @@ import {
   MAX_CONCURRENCY,
   MAX_LEASE_MS,
   MIN_LEASE_MS,
-  nearestName,
   type OptionParser,
   parseDuration,
   type Policy,
@@ -23,6 +20,8 @@ import {
   type Storage,
   wholeNumber,
 } from "../contract/mod.ts";
+import { memory } from "../../plugins/storage/memory/mod.ts";
+import { checkOptions, checkPlugins, hint } from "./check_plugins.ts";
 import { safeLogger } from "./safe_logger.ts";
 
 /** Option values that every creation starts from. */
@@ -76,7 +75,7 @@ export interface SchedulerConfig<
 
 /** A checked configuration. */
 export interface CheckedConfig {
-  readonly storage: Storage | undefined;
+  readonly storage: Storage;
   readonly tasks: ReadonlyMap<string, AnyTask>;
   readonly plugins: readonly AnyPlugin[];
   readonly parsers: ReadonlyMap<string, OptionParser>;
@@ -142,21 +141,23 @@ export function checkConfig(config: SchedulerConfig, standard: readonly AnyPlugi
   if (!isPlainObject(config as unknown)) throw invalid([`configuration: ${show(config)} given; expected an object`]);
   const problems = new Problems();
   for (const key of Object.keys(config)) {
-    if (!KEYS.includes(key)) problems.found.push(`${key}: unknown key${hint(key)}`);
+    if (!KEYS.includes(key)) problems.found.push(`${key}: unknown key${hint(key, KEYS)}`);
   }
   const plugins = [
     ...list<AnyPlugin>(problems, config.plugins, "plugins"),
     ...list<AnyPlugin>(problems, config.policies ?? standard, "policies"),
   ];
-  checkPlugins(problems, plugins);
-  const parsers = checkOptions(problems, plugins);
+  const storage = checkStorage(problems, config.storage ?? memory());
+  const report = (problem: string) => void problems.found.push(problem);
+  checkPlugins(report, plugins, storage);
+  const parsers = checkOptions(report, plugins);
   const tasks = checkTasks(problems, list<AnyTask>(problems, config.tasks, "tasks"), parsers.get("retry"));
   const tickMs = problems.read(
     DEFAULT_TICK_MS,
     () => wholeNumber(config.tick ?? DEFAULT_TICK_MS, 1, MAX_TICK_MS, "tick"),
   );
   const checked: CheckedConfig = {
-    storage: checkStorage(problems, config.storage),
+    storage,
     tasks,
     plugins,
     parsers,
@@ -183,11 +184,6 @@ function invalid(problems: readonly string[]): SchedulerError {
       details: { problems },
     },
   );
-}
-
-function hint(key: string): string {
-  const nearest = nearestName(key, KEYS);
-  return nearest === undefined ? `; expected one of ${KEYS.join(", ")}` : `; did you mean ${show(nearest)}?`;
 }
 
 function list<T>(problems: Problems, value: readonly T[] | undefined, where: string): readonly T[] {
@@ -217,44 +213,7 @@ function checkTasks(
   return byName;
 }
 
-function checkPlugins(problems: Problems, plugins: readonly AnyPlugin[]): void {
-  const names = new Set<string>();
-  for (const plugin of plugins) {
-    if (typeof plugin?.name !== "string" || plugin.name === "") {
-      problems.found.push(`plugins: ${show(plugin)} given; expected a plugin with a name`);
-      continue;
-    }
-    if (names.has(plugin.name)) problems.found.push(`plugins: two plugins are named ${show(plugin.name)}`);
-    names.add(plugin.name);
-    if (plugin.contract !== CONTRACT) {
-      problems.found.push(
-        `plugin ${plugin.name}: written for contract ${show(plugin.contract)}; this version speaks ${CONTRACT}`,
-      );
-    }
-  }
-}
-
-function checkOptions(problems: Problems, plugins: readonly AnyPlugin[]): ReadonlyMap<string, OptionParser> {
-  const parsers = new Map<string, OptionParser>();
-  const owners = new Map<string, string>();
-  for (const plugin of plugins) {
-    for (const [key, parser] of Object.entries(plugin?.options ?? {}) as [string, OptionParser][]) {
-      const owner = isCoreOption(key) ? "the scheduler itself" : owners.get(key);
-      if (owner !== undefined) {
-        problems.found.push(`plugin ${plugin.name}: option ${show(key)} already belongs to ${owner}`);
-      }
-      if (typeof parser?.parse !== "function") {
-        problems.found.push(`plugin ${plugin.name}: option ${show(key)} has no parser`);
-      }
-      owners.set(key, plugin.name);
-      parsers.set(key, parser);
-    }
-  }
-  return parsers;
-}
-
-function checkStorage(problems: Problems, storage: Storage | undefined): Storage | undefined {
-  if (storage === undefined) return undefined;
+function checkStorage(problems: Problems, storage: Storage): Storage {
   const missing = (["open", "close", "now", "advance", "apply", "get", "find", "nextWake", "backlog"] as const)
     .filter((ability) => typeof storage?.[ability] !== "function");
   if (missing.length > 0) problems.found.push(`storage: ${show(storage)} lacks ${missing.join(", ")}`);

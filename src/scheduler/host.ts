@@ -68,7 +68,7 @@ export class Host implements ClientHost {
     const instance = newId();
     const engine = (storage: EngineParts["storage"]) =>
       new Engine({ ...this.#parts(instance), storage }, () => this.#slotFreed());
-    this.#engines = { stored: engine(config.storage ?? memory()), local: engine(memory()) };
+    this.#engines = { stored: engine(config.storage), local: engine(memory()) };
   }
 
   #parts(instance: string): Omit<EngineParts, "storage"> {

@@ -1,0 +1,22 @@
+import type { SchedulerEventName } from "../contract/mod.ts";
+
+const EVENTS: Readonly<Record<SchedulerEventName, true>> = {
+  created: true,
+  updated: true,
+  stopped: true,
+  retired: true,
+  started: true,
+  succeeded: true,
+  faulted: true,
+  lost: true,
+  missed: true,
+  overlapped: true,
+  unclaimed: true,
+  leaseLost: true,
+  storeError: true,
+  parked: true,
+  unknownPolicy: true,
+};
+
+/** Every event that can be listened to. */
+export const EVENT_NAMES: readonly string[] = Object.keys(EVENTS);
