@@ -139,7 +139,8 @@ export class Engine {
 
   #claim(patienceMs: number): Claim {
     const { instance, leaseMs } = this.parts;
-    return { instance, leaseMs, patienceMs, holds: ({ id }, fence) => this.runs.get(runId(id, fence))?.over === false };
+    // A run whose outcome waits for a store that fails is still ours: it must not start a second time for that (M6).
+    return { instance, leaseMs, patienceMs, holds: ({ id }, fence) => this.runs.has(runId(id, fence)) };
   }
 
   #advanced(result: AdvanceResult<Done>): void {

@@ -290,6 +290,25 @@ describe.each(STORES)("several instances over %s", (kind) => {
     expect(await scheduler.runs(id)).toMatchObject([{ outcome: "succeeded", endedAt: new Date(START + 6 * SECOND) }]);
   });
 
+  it("M6 M3 an outcome that waits longer than the lease is still settled, and its run not started again", async () => {
+    const { clock, start, handle } = world(kind);
+    let runs = 0;
+    const task = defineTask("task", () => {
+      runs++;
+      return clock.sleep("5s");
+    });
+    const connection = cuttable(handle());
+    const scheduler = await start({ tasks: [task], storage: connection.storage, leaseMs: 10_000 });
+    const { id } = await scheduler.after(task, "1s");
+    await clock.advance("2s");
+    connection.cut();
+    await clock.advance("1m");
+    connection.mend();
+    await clock.advance("10s");
+    expect(await scheduler.info(id)).toMatchObject({ retireReason: "completed", runCount: 1, faultCount: 0 });
+    expect(runs).toBe(1);
+  });
+
   it("M6 fires what came due while the store was lost, once it returns", async () => {
     const { clock, start, handle } = world(kind);
     const ran: [point: number, missed: number][] = [];
