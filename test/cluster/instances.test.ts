@@ -1,3 +1,4 @@
+import process from "node:process";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createScheduler, defineTask, type Scheduler } from "../../mod.ts";
 import { sqlite } from "../../plugins/storage/sqlite/mod.ts";
@@ -138,10 +139,10 @@ describe("several processes on one SQLite file", { timeout: 90_000 }, () => {
     const frozen = await one.child({ leaseMs: 600 });
     const { id } = await scheduler.after(slow, 0, { ms: 200 }, keep);
     await frozen.said((message) => message["started"] === id);
-    frozen.process.kill("SIGSTOP");
+    process.kill(frozen.process.pid!, "SIGSTOP");
     await one.child({ leaseMs: 600 });
     await until("another has run it", async () => (await scheduler.info(id)).retired);
-    frozen.process.kill("SIGCONT");
+    process.kill(frozen.process.pid!, "SIGCONT");
     await takenOver(one, scheduler, id, frozen);
   });
 

@@ -2,6 +2,9 @@
  * Schedules in an SQLite file, through `node:sqlite` (Node and Deno), better-sqlite3 or anything shaped like them. One
  * host only: several processes may share the file, several machines may not.
  *
+ * A process that has the file open must not open and close it by other means, since that drops SQLite's locks (POSIX):
+ * copies of a live file, and `Deno.watchFs` or `deno run --watch` over its directory, belong into another process.
+ *
  * @module
  */
 import type { Storage } from "../../../src/contract/mod.ts";

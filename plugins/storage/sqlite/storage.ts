@@ -27,6 +27,7 @@ import { ForeignWrites } from "./foreign_writes.ts";
 import { fileGuard, openDatabase, prepareDatabase } from "./opening.ts";
 import type { SqliteSettings } from "./options.ts";
 import { compileStatements, type FindCondition, type FindParameters, type Statements } from "./statements.ts";
+import { fileWatcher } from "./watching.ts";
 import { Writer } from "./writer.ts";
 
 interface Opened {
@@ -85,7 +86,7 @@ export class SqliteStorage implements Storage {
   }
 
   async #watch(file: string, foreign: ForeignWrites, clock: Clock): Promise<ChangeWatch> {
-    const { watch } = await import("node:fs");
+    const watch = await fileWatcher(file);
     let mark: string | undefined;
     const changed = () => mark !== (mark = foreign.mark());
     return new ChangeWatch({ file, clock, changed, watch });

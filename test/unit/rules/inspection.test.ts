@@ -1,3 +1,4 @@
+import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { defineTask } from "../../../mod.ts";
