@@ -11,7 +11,7 @@ import { decodeRow } from "../sql/codec.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
 import type { Database, Session } from "./database.ts";
 import { isContention } from "./errors.ts";
-import type { KnownDocuments } from "./known.ts";
+import type { KnownDocuments, RowState } from "./known.ts";
 import { isFound } from "./reading.ts";
 import type { ClaimRow, DueRow, Statements, WorkRow } from "./statements.ts";
 import { arrayText, readInstant } from "./values.ts";
@@ -42,7 +42,7 @@ export interface ClaimsOptions {
 
 interface Claimed<T> extends AdvanceResult<T> {
   readonly writes: readonly Write[];
-  readonly version: string | undefined;
+  readonly moved: ReadonlyMap<string, RowState>;
   readonly sizes: ReadonlyMap<string, number>;
 }
 
@@ -64,9 +64,11 @@ export class Claims {
       if (earliest === null || earliest > now) return { values: [], more: false, nextWake: earliest, now, damaged: [] };
     }
     this.#more = false;
-    const { writes, version, sizes, ...result } = await this.#claim(texts, Math.min(limit, MAX_ADVANCE), step);
+    const { writes, moved, sizes, ...result } = await this.#claim(texts, Math.min(limit, MAX_ADVANCE), step);
     const { known } = this.#options;
-    for (const { before, after } of writes) known.wrote(before!.id, after, version, sizes.get(before!.id));
+    for (const { before, after } of writes) {
+      known.wrote(before!.id, after, moved.get(before!.id), sizes.get(before!.id));
+    }
     this.#more = result.more;
     return result;
   }
@@ -102,7 +104,9 @@ export class Claims {
     const now = readInstant(rows[0]!.now)!;
     const { found, leftAt } = shared(rows.filter(isFound), Number(rows[0]!.share), limit);
     const stepped = stepAll(found, now, step, lanes.includes(""));
-    const version = await writeAll(session, statements, planWrites(stepped.writes), { channel: null, sender });
+    const places = new Map(found.map((row) => [row.id, row]));
+    const told = { channel: null, sender };
+    const moved = await writeAll(session, statements, planWrites(stepped.writes), places, told);
     const damaged = await this.#park(session, stepped.unreadable);
     const later = Math.min(readInstant(rows[0]!.next) ?? Infinity, stepped.earliest, leftAt);
     // Found to be due, and locked by others: they will be moved, unless whoever has them dies.
@@ -114,7 +118,7 @@ export class Claims {
       now,
       damaged,
       writes: stepped.writes,
-      version,
+      moved,
       sizes: stepped.sizes,
     };
   }

@@ -6,7 +6,7 @@ import { lookupOf } from "./desk.ts";
 import { isContention, isDisconnect, isLockTimeout, isUnanswered, isUniqueConflict } from "./errors.ts";
 import { toldOf } from "./hints.ts";
 import type { Pending } from "./jobs.ts";
-import type { KnownDocuments } from "./known.ts";
+import type { KnownDocuments, RowState } from "./known.ts";
 import { hold } from "./reading.ts";
 import type { Statements } from "./statements.ts";
 import { planWrites, writeAll } from "./writes.ts";
@@ -98,20 +98,23 @@ export class Commits {
     const { database, statements, known } = this.#options;
     const attempted = pendings.flatMap(({ attempt }) => attempt === undefined ? [] : [...attempt.texts.keys()]);
     const wanted = lookupOf(pendings.map(({ group }) => group), attempted);
-    const outcome: { decided?: Decided; version?: string | undefined } = {};
+    const outcome: { decided?: Decided; moved?: ReadonlyMap<string, RowState> } = {};
     try {
       await database.transaction(DOING, { lockMs }, async (session) => {
         const held = await hold(session, statements, wanted);
         const decided = decideAll(pendings, held);
         const told = toldOf(decided.writes, held.now, this.#options);
-        outcome.version = await writeAll(session, statements, planWrites(decided.writes), told);
+        outcome.moved = await writeAll(session, statements, planWrites(decided.writes), held.rows, told);
         outcome.decided = decided;
       });
     } catch (error) {
       if (outcome.decided !== undefined && isUnanswered(error)) remember(outcome.decided);
       throw error;
     }
-    for (const { before, after } of outcome.decided!.writes) known.wrote((after ?? before!).id, after, outcome.version);
+    for (const { before, after } of outcome.decided!.writes) {
+      const { id } = after ?? before!;
+      known.wrote(id, after, outcome.moved!.get(id));
+    }
     settleAll(outcome.decided!);
   }
 }

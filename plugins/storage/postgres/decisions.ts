@@ -23,7 +23,7 @@ function decideOn(desk: Desk, pendings: readonly Pending[], held: Held): Readonl
   const decisions = new Map<Pending, Decision>();
   for (const pending of pendings) {
     const { attempt, group, job } = pending;
-    if (attempt !== undefined && tookEffect(attempt, held.texts)) {
+    if (attempt !== undefined && tookEffect(attempt, held.rows)) {
       decisions.set(pending, { result: attempt.result, ids: [] });
       continue;
     }

@@ -75,7 +75,7 @@ export class EnlistedTransaction implements Enlisted {
     const told = toldOf(writes, held.now, { channel, sender: SENDER });
     return await this.#apart(
       async (): Promise<GroupResult<T>> => {
-        await writeAll(this.#session, statements, planWrites(writes), told);
+        await writeAll(this.#session, statements, planWrites(writes), held.rows, told);
         return result;
       },
       (error) => isUniqueConflict(error) ? { committed: false, reason: conflictOf(ids, error) } : undefined,

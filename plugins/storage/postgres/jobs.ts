@@ -65,6 +65,9 @@ export class Pending {
 }
 
 /** Whether what was attempted is what is stored, so that it did take effect. */
-export function tookEffect({ texts }: Attempt, stored: ReadonlyMap<string, string>): boolean {
-  return texts.size > 0 && [...texts].every(([id, text]) => (stored.get(id) ?? null) === text);
+export function tookEffect(
+  { texts }: Attempt,
+  stored: ReadonlyMap<string, { readonly progress: string }>,
+): boolean {
+  return texts.size > 0 && [...texts].every(([id, text]) => (stored.get(id)?.progress ?? null) === text);
 }

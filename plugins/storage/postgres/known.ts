@@ -3,10 +3,15 @@ import type { ScheduleDocument } from "../../../src/contract/mod.ts";
 /** Stored text, in characters, whose documents are kept: some ten thousand schedules. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-interface Known {
-  readonly document: ScheduleDocument;
-  /** What its row carries for as long as nobody else writes it. */
+/** What a row carries, and where it lies, for as long as nobody writes it again. */
+export interface RowState {
   readonly version: string;
+  readonly place: string;
+}
+
+interface Known extends RowState {
+  readonly document: ScheduleDocument;
+  /** Characters of its texts. */
   readonly size: number;
 }
 
@@ -24,12 +29,12 @@ export class KnownDocuments {
   }
 
   /** Keeps what was written, if it is worth it: a document without a run is asked for by nobody in particular. */
-  wrote(id: string, after: ScheduleDocument | null, version: string | undefined, characters?: number): void {
+  wrote(id: string, after: ScheduleDocument | null, row: RowState | undefined, characters?: number): void {
     const size = characters ?? this.#documents.get(id)?.size;
     this.forget(id);
-    if (after === null || version === undefined || size === undefined || after.progress.runs.length === 0) return;
+    if (after === null || row === undefined || size === undefined || after.progress.runs.length === 0) return;
     if (this.#size + size > MAX_CHARACTERS) this.clear();
-    this.#documents.set(id, { document: after, version, size });
+    this.#documents.set(id, { document: after, ...row, size });
     this.#size += size;
   }
 

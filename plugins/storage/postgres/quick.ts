@@ -5,8 +5,9 @@ import type { Decision } from "./desk.ts";
 import { isUnanswered } from "./errors.ts";
 import { toldOf } from "./hints.ts";
 import type { Pending } from "./jobs.ts";
+import type { RowState } from "./known.ts";
 import { arrayText, readInstant } from "./values.ts";
-import { isMove, progressArrays, rowArrays } from "./writes.ts";
+import { isMove, moveArrays, readMoved, rowArrays } from "./writes.ts";
 
 const DOING = "writing schedules";
 
@@ -30,7 +31,7 @@ export class QuickCommits {
     if (documents === undefined) return pendings;
     const { database, statements } = this.#options;
     const now = readInstant((await database.run("reading the time", statements.clock, {}))[0]!.now)!;
-    const decided = decideAll(pendings, { documents, texts: new Map(), now });
+    const decided = decideAll(pendings, { documents, rows: new Map(), now });
     const [creating, changing]: [Pending, Decision][][] = [[], []];
     for (const [pending, decision] of decided.decisions) {
       if (!isCreation(pending.group)) changing!.push([pending, decision]);
@@ -75,16 +76,14 @@ export class QuickCommits {
     );
     if (writes.length === 0) return changing.map(([pending]) => pending);
     const documents = writes.map(({ after }) => after!);
-    let written: ReadonlySet<string>;
+    let written: ReadonlyMap<string, RowState>;
     try {
-      const versions = arrayText(documents.map(({ id }) => known.get(id)!.version));
-      const values = { ...progressArrays(documents), versions, ...toldOf(writes, now, this.#options) };
+      const rows = new Map(documents.map(({ id }) => [id, known.get(id)!]));
+      const versions = arrayText(documents.map(({ id }) => rows.get(id)!.version));
+      const values = { ...moveArrays(documents, rows), versions, ...toldOf(writes, now, this.#options) };
       const [row] = await database.run(DOING, statements.progressAt, values);
-      written = new Set(JSON.parse(row!.ids) as string[]);
-      for (const document of documents) {
-        if (written.has(document.id)) known.wrote(document.id, document, row!.version);
-        else known.forget(document.id);
-      }
+      written = readMoved(row!);
+      for (const document of documents) known.wrote(document.id, document, written.get(document.id));
     } catch (error) {
       for (const { id } of documents) known.forget(id);
       return left(changing, decided, error);

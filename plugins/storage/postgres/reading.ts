@@ -8,8 +8,8 @@ import { arrayText, readInstant } from "./values.ts";
 /** Documents that are locked until the transaction ends, and the time at which the last of them was. */
 export interface Held {
   readonly documents: readonly ScheduleDocument[];
-  /** The stored progress by id. */
-  readonly texts: ReadonlyMap<string, string>;
+  /** The stored rows by id. */
+  readonly rows: ReadonlyMap<string, WorkRow>;
   readonly now: number;
 }
 
@@ -21,14 +21,14 @@ export async function hold(
 ): Promise<Held> {
   if (wanted === undefined) {
     const [row] = await session.run(statements.clock, {});
-    return { documents: [], texts: new Map(), now: readInstant(row!.now)! };
+    return { documents: [], rows: new Map(), now: readInstant(row!.now)! };
   }
   const rows = await session.run(statements.lookup, wanted);
   const documents: ScheduleDocument[] = [];
-  const texts = new Map<string, string>();
+  const held = new Map<string, WorkRow>();
   const damaged: string[] = [];
   for (const row of rows.filter(isFound)) {
-    texts.set(row.id, row.progress);
+    held.set(row.id, row);
     const { document } = decodeRow(row);
     if (document === undefined) damaged.push(row.id);
     else documents.push(document);
@@ -37,7 +37,7 @@ export async function hold(
     const whole = await session.run(statements.whole, { ids: arrayText(damaged) });
     documents.push(...whole.map(inspectWhole));
   }
-  return { documents, texts, now: readInstant(rows.at(-1)!.now)! };
+  return { documents, rows: held, now: readInstant(rows.at(-1)!.now)! };
 }
 
 /** Whether a row is one, and not the time alone. */

@@ -57,7 +57,8 @@ function qualified({ schema, tablePrefix }: SchemaSettings, name: string): strin
  * Every claim, renewal and settlement moves `wake_at`, which is indexed, so hardly any update can be HOT and room left in
  * the pages (a fillfactor) would buy nothing: what keeps the table small is vacuum, which therefore comes after a few
  * thousand dead rows, however large the table is, and does not pause. A definition that is not small is stored out of line
- * (TOAST), where an update of the progress leaves it alone.
+ * (TOAST), where an update of the progress leaves it alone. For the same reason there are few indexes: each one is another
+ * entry for every such move. What is listed by task is found by its lane.
  */
 function first(settings: SchemaSettings): string {
   const [meta, documents, facts] = ["meta", "documents", "facts"].map((name) => qualified(settings, name));
@@ -90,13 +91,12 @@ create table ${documents} (
   autovacuum_vacuum_cost_delay = 0,
   toast_tuple_target = 1024
 );
-create index ${index("wake")} on ${documents} (lane, wake_at) where wake_at is not null;
+create index ${index("wake")} on ${documents} (lane, wake_at);
 create unique index ${index("name")} on ${documents} (name, owner) where name is not null;
 create unique index ${index("key")} on ${documents} (dedupe_key, owner) where dedupe_key is not null;
 create index ${index("target")} on ${documents} (target, id) where target is not null;
 create index ${index("group")} on ${documents} (grp, id) where grp is not null;
 create index ${index("owner")} on ${documents} (owner, id) where owner <> 'system';
-create index ${index("task")} on ${documents} (task, id);
 create index ${index("running")} on ${documents} (id) where running;
 
 comment on table ${documents} is 'Ostinato: one row for each schedule; to be changed by the library only, see the view schedules';

@@ -14,9 +14,13 @@ import type { SchemaSettings } from "./options.ts";
 import type { PgValue } from "./values.ts";
 import { type WriteStatements, writeStatements } from "./write_statements.ts";
 
-/** A row as the machine reads it. The version is the transaction that wrote it: what differs was written by others. */
+/**
+ * A row as the machine reads it. The version is the transaction that wrote it: where it differs, others have written
+ * since. The place is where it lies until it is written again, which is found without any index.
+ */
 export type WorkRow = {
   readonly id: string;
+  readonly place: string;
   readonly version: string;
   readonly definition: string;
   readonly progress: string;
@@ -97,7 +101,7 @@ export function compileStatements({ schema, tablePrefix }: SchemaSettings): Stat
 }
 
 const NOW = sql`floor(extract(epoch from clock_timestamp()) * 1000)::float8`;
-const WORK = sql`id, xmin::text as version, definition, progress, parked`;
+const WORK = sql`id, ctid::text as place, xmin::text as version, definition, progress, parked`;
 const WHOLE = sql`id, lane, ${ms(sql`wake_at`)} as wake_at, ${ms(sql`next_run`)} as next_run, task, owner, name,
   dedupe_key, grp, target, null as tags, live::int as live, running::int as running, definition, progress, parked`;
 
@@ -178,6 +182,9 @@ function find(documents: Query, conditions: readonly FindCondition[]): Query {
 
 function condition(name: Exclude<FindCondition, "retired">): Query {
   switch (name) {
+    case "task":
+      // A task's live schedules lie together by their lane, which parked ones are out of.
+      return sql`task = ${value(name)} and (lane = ${value(name)} or lane is null or not live)`;
     case "foreign":
       return sql`owner <> 'system'`;
     case "running":

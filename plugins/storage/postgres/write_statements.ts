@@ -18,16 +18,22 @@ export interface Written {
   readonly version: string;
 }
 
+/** The same, and where the rows are now: a JSON object of places by id. */
+export interface Moved extends Written {
+  readonly places: string;
+}
+
+/** The rows to move: where each is, and for rows that are not locked the version that it must have. */
+export type MoveArrays = ColumnArrays<ProgressColumns> & { readonly places: string };
+
 /** Writes of many rows, each one statement. */
 export interface WriteStatements {
   readonly insert: Statement<ColumnArrays<ScheduleRow> & Told, Written>;
   readonly update: Statement<ColumnArrays<ScheduleRow> & Told, Written>;
-  readonly progress: Statement<ColumnArrays<ProgressColumns> & Told, Written>;
-  /** Of rows at known versions only; `ids` are those that were, as a JSON array. */
-  readonly progressAt: Statement<
-    ColumnArrays<ProgressColumns> & Told & { readonly versions: string },
-    Written & { readonly ids: string }
-  >;
+  /** Of rows that are locked. */
+  readonly progress: Statement<MoveArrays & Told, Moved>;
+  /** Of rows that still have a known version and that nobody has locked. */
+  readonly progressAt: Statement<MoveArrays & Told & { readonly versions: string }, Moved>;
   readonly park: Statement<{ readonly ids: string; readonly reasons: string }>;
   readonly remove: Statement<{ readonly ids: string }>;
 }
@@ -69,27 +75,30 @@ const TOLD = sql`pg_current_xact_id()::xid::text as version,
 
 /** Compiles the writes. */
 export function writeStatements(compile: Compile, documents: Query): WriteStatements {
-  const progress = given(PROGRESS_TYPES);
   const row = given(ROW_TYPES);
+  const progress = given(PROGRESS_TYPES);
+  // As a list, which the planner takes to be short, so that it goes to the places and does not read the whole table.
+  const places = sql`select unnest(${value("places")}::tid[])`;
   const set = (columns: readonly string[]) =>
     sql.join(columns.filter((column) => column !== "id").map((column) => sql`${sql.ref(column)} = ${from(column)}`));
   const done = <P>(write: Query): Statement<P, Written> =>
     compile(sql`with written as (${write} returning 1) select ${TOLD}`);
+  const moved = <P>(write: Query): Statement<P, Moved> =>
+    compile(sql`with written as (${write}) select coalesce(json_object_agg(id, ctid), '{}')::text as places, ${TOLD}
+      from written`);
   return {
     insert: done(sql`insert into ${documents} (${sql.join(ROW_COLUMNS.map((column) => sql.ref(column)))})
       select ${sql.join(ROW_COLUMNS.map(from))} from ${row}`),
     update: done(sql`update ${documents} as d set ${set(ROW_COLUMNS)} from ${row} where d.id = u.id`),
-    progress: done(sql`update ${documents} as d set ${set(PROGRESS_COLUMNS)} from ${progress} where d.id = u.id`),
-    progressAt: compile(sql`with held as materialized (
-        select d.id from ${documents} as d
+    progress: moved(sql`update ${documents} as d set ${set(PROGRESS_COLUMNS)} from ${progress}
+      where d.ctid = any(array(${places})) and d.id = u.id returning d.id, d.ctid`),
+    progressAt: moved(sql`update ${documents} as d set ${set(PROGRESS_COLUMNS)} from ${progress}
+      where d.id = u.id and d.ctid = any(array(
+        select d.ctid from ${documents} as d
           join unnest(${value("id")}::text[], ${value("versions")}::xid[]) as known(id, version)
             on d.id = known.id and d.xmin = known.version
-          order by d.id for update of d skip locked
-      ), written as (
-        update ${documents} as d set ${set(PROGRESS_COLUMNS)} from ${progress} join held on held.id = u.id
-          where d.id = u.id returning d.id
-      )
-      select coalesce(json_agg(id), '[]')::text as ids, ${TOLD} from written`),
+          where d.ctid = any(array(${places})) for update of d skip locked
+      )) returning d.id, d.ctid`),
     park: compile(sql`update ${documents} as d set lane = null, wake_at = null, parked = u.reason
       from unnest(${value("ids")}::text[], ${value("reasons")}::text[]) as u(id, reason) where d.id = u.id`),
     remove: compile(sql`delete from ${documents} where id = any(${value("ids")}::text[])`),
@@ -99,8 +108,7 @@ export function writeStatements(compile: Compile, documents: Query): WriteStatem
 /** Rows from one array for each column, as `u`. */
 function given(types: Readonly<Record<string, string>>): Query {
   const arrays = Object.entries(types).map(([column, type]) => sql`${value(column)}::${sql.raw(type)}[]`);
-  const names = Object.keys(types).map((column) => sql.ref(column));
-  return sql`unnest(${sql.join(arrays)}) as u(${sql.join(names)})`;
+  return sql`unnest(${sql.join(arrays)}) as u(${sql.join(Object.keys(types).map((column) => sql.ref(column)))})`;
 }
 
 function from(column: string): Query {

@@ -1,11 +1,18 @@
-import type { ScheduleDocument, Write } from "../../../src/contract/mod.ts";
-import { encodeProgress, encodeRow, type ProgressColumns } from "../sql/codec.ts";
-import type { Statement } from "../sql/statement.ts";
-import type { ScheduleRow } from "../sql/tables.ts";
+import { type ScheduleDocument, StorageError, type Write } from "../../../src/contract/mod.ts";
+import { encodeProgress, encodeRow } from "../sql/codec.ts";
+import { columnText, type ScheduleRow } from "../sql/tables.ts";
 import type { Session } from "./database.ts";
+import type { RowState } from "./known.ts";
 import type { Statements } from "./statements.ts";
 import { arrayText, instantText } from "./values.ts";
-import { type ColumnArrays, PROGRESS_COLUMNS, ROW_COLUMNS, type Told, type Written } from "./write_statements.ts";
+import {
+  type ColumnArrays,
+  type MoveArrays,
+  type Moved,
+  PROGRESS_COLUMNS,
+  ROW_COLUMNS,
+  type Told,
+} from "./write_statements.ts";
 
 /** Documents to write, by how each is written. */
 export interface PlannedWrites {
@@ -40,30 +47,37 @@ export function isMove(before: ScheduleDocument, after: ScheduleDocument): boole
   return before.definition === after.definition && before.parked === undefined && after.parked === undefined;
 }
 
+/** Where rows that are locked lie. */
+export type Places = ReadonlyMap<string, { readonly place: string }>;
+
 /**
- * Writes documents inside a transaction, what frees a name before what takes it; answers the version that they have
- * now, if anything was written that has one.
+ * Writes documents inside a transaction, what frees a name before what takes it; answers the rows that were moved as they
+ * are now.
  */
 export async function writeAll(
   session: Session,
   statements: Statements,
   { removed, parked, moved, changed, created }: PlannedWrites,
+  places: Places,
   told: Told,
-): Promise<string | undefined> {
+): Promise<ReadonlyMap<string, RowState>> {
   if (removed.length > 0) await session.run(statements.remove, { ids: arrayText(removed) });
   if (parked.length > 0) await park(session, statements, parked.map(({ id, parked }) => [id, parked!]));
-  let version: string | undefined;
-  const put = async <Row>(
-    documents: readonly ScheduleDocument[],
-    statement: Statement<ColumnArrays<Row> & Told, Written>,
-    arraysOf: (documents: readonly ScheduleDocument[]) => ColumnArrays<Row>,
-  ) => {
-    if (documents.length > 0) version = (await session.run(statement, { ...arraysOf(documents), ...told }))[0]!.version;
-  };
-  await put(moved, statements.progress, progressArrays);
-  await put(changed, statements.update, rowArrays);
-  await put(created, statements.insert, rowArrays);
-  return version;
+  let rows: ReadonlyMap<string, RowState> = new Map();
+  if (moved.length > 0) {
+    const [row] = await session.run(statements.progress, { ...moveArrays(moved, places), ...told });
+    rows = readMoved(row!);
+    if (rows.size < moved.length) throw new StorageError("postgres: a row that was locked is not where it was");
+  }
+  if (changed.length > 0) await session.run(statements.update, { ...rowArrays(changed), ...told });
+  if (created.length > 0) await session.run(statements.insert, { ...rowArrays(created), ...told });
+  return rows;
+}
+
+/** The rows that a statement has moved, by id. */
+export function readMoved({ version, places }: Moved): ReadonlyMap<string, RowState> {
+  const entries = Object.entries(JSON.parse(places) as Record<string, string>);
+  return new Map(entries.map(([id, place]) => [id, { version, place }]));
 }
 
 /** Parks rows as they are, saying why. */
@@ -75,13 +89,16 @@ export async function park(
   await session.run(statements.park, {
     ids: arrayText(reasons.map(([id]) => id)),
     // They quote what was found, so may hold what a column cannot.
-    reasons: arrayText(reasons.map(([, reason]) => reason.toWellFormed().replaceAll("\u0000", "\ufffd"))),
+    reasons: arrayText(reasons.map(([, reason]) => columnText(reason))),
   });
 }
 
-/** The progress of documents, column by column. */
-export function progressArrays(documents: readonly ScheduleDocument[]): ColumnArrays<ProgressColumns> {
-  return arrays(PROGRESS_COLUMNS, documents.map(encodeProgress));
+/** The progress of documents, column by column, and where their rows lie. */
+export function moveArrays(documents: readonly ScheduleDocument[], places: Places): MoveArrays {
+  return {
+    ...arrays(PROGRESS_COLUMNS, documents.map(encodeProgress)),
+    places: arrayText(documents.map(({ id }) => places.get(id)!.place)),
+  };
 }
 
 /** Whole documents, column by column. */
