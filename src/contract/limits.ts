@@ -113,6 +113,34 @@ export const MAX_NEXT_RUNS = 10_000;
  */
 export const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
 
+/** What one commit of Deno KV holds: keys that are checked, keys that are changed, bytes of both with their values. */
+export const MAX_KV_CHECKS = 100;
+/** Keys that a commit through the package `@deno/kv` may check (0.14.0), and the least that any handle is known to take. */
+export const MAX_KV_CHECKS_ELSEWHERE = 10;
+/** See {@linkcode MAX_KV_CHECKS}. */
+export const MAX_KV_MUTATIONS = 1_000;
+/** See {@linkcode MAX_KV_CHECKS}. */
+export const MAX_KV_COMMIT_BYTES = 800 * 1024;
+/** Bytes of one value of Deno KV. */
+export const MAX_KV_VALUE_BYTES = 64 * 1024;
+/** Bytes of a document as it is created in Deno KV, serialised: the users of KV know that size. */
+export const MAX_KV_DOCUMENT_BYTES: number = MAX_KV_VALUE_BYTES;
+/**
+ * Values that a document may take in Deno KV: it grows by what its runs leave in it (100 runs, their history, a fault:
+ * below 400 KiB in all), must still fit into one commit, and is read in one snapshot of {@linkcode MAX_KV_READ_KEYS}.
+ */
+export const MAX_KV_PARTS = 9;
+/** Changes in one unit of work in Deno KV: each checks a key at least. */
+export const MAX_KV_OPERATIONS: number = MAX_KV_CHECKS;
+/** Keys that Deno KV reads in one snapshot. */
+export const MAX_KV_READ_KEYS = 10;
+/** Entries that Deno KV lists in one call; and what several instances choose from while they claim side by side. */
+export const MAX_KV_LIST_BATCH = 500;
+/** How often a commit is made anew because another instance was faster: some seconds in all. */
+export const MAX_KV_ATTEMPTS = 50;
+/** The same where documents are claimed: what others have taken meanwhile need not be fought for. */
+export const MAX_KV_CLAIM_ATTEMPTS = 4;
+
 /** How long a driver waits for another connection's lock before it gives up, unless told otherwise: what SQLite's users are used to. */
 export const DEFAULT_BUSY_TIMEOUT_MS = 5_000;
 

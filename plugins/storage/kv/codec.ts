@@ -1,0 +1,225 @@
+import {
+  checkDocument,
+  type DocumentIndex,
+  documentIndex,
+  MAX_KV_PARTS,
+  MAX_KV_VALUE_BYTES,
+  type ScheduleDefinition,
+  type ScheduleDocument,
+  type ScheduleProgress,
+} from "../../../src/contract/mod.ts";
+
+/** The texts of a document as they are stored. */
+export interface StoredTexts {
+  readonly definition: string;
+  readonly progress: string;
+}
+
+/** A document as a store holds it. */
+export interface Stored {
+  readonly document: ScheduleDocument;
+  /** Why it cannot be read, and that is not noted yet. */
+  readonly damage?: string;
+  /** Kept for those that cannot be read, for a person to look at. */
+  readonly texts?: StoredTexts;
+  /** What it is indexed by, right or wrong: by this it is found and has to be removed. */
+  readonly index: DocumentIndex;
+  /** How many values it takes. */
+  readonly parts: number;
+  /** In characters, about. */
+  readonly size: number;
+}
+
+/** The first line: what is needed to find and to remove the document, whatever has become of the others. */
+type Header = readonly [
+  parts: number,
+  lane: string | null,
+  wakeAt: number | null,
+  nextRun: number | null,
+  task: string,
+  owner: string,
+  name: string | null,
+  key: string | null,
+  group: string | null,
+  target: string | null,
+  tags: readonly string[],
+  live: 0 | 1,
+  running: 0 | 1,
+  parked: string | null,
+];
+
+/** Where the header tells the number of parts, as one digit, and what digit stands for none. */
+const PARTS_AT = 1;
+const DIGIT_ZERO = 48;
+
+const RESTING: ScheduleProgress = {
+  wakeAt: null,
+  next: null,
+  runs: [],
+  waiting: [],
+  fence: 0,
+  firings: 0,
+  runCount: 0,
+  faultCount: 0,
+  consecutiveFaults: 0,
+  missedCount: 0,
+  overlapCount: 0,
+  settledCount: 0,
+  durationSum: 0,
+  history: [],
+  decisions: [],
+};
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const definitionTexts = new WeakMap<ScheduleDefinition, string>();
+
+/** What is written for a document, and what is then known of it. */
+export interface Encoded {
+  readonly stored: Stored;
+  /** One value for each part; more than {@linkcode MAX_KV_PARTS} are too many. */
+  readonly values: readonly Uint8Array[];
+}
+
+/**
+ * A document as values. One that is parked keeps the texts that it has.
+ *
+ * @param kept The texts of a document that could not be read.
+ */
+export function encodeDocument(document: ScheduleDocument, kept: StoredTexts | undefined): Encoded {
+  const texts = document.parked === undefined ? undefined : kept;
+  const index = documentIndex(document);
+  const { definition, progress } = texts ?? textsOf(document);
+  const bytes = encoder.encode(`${headerText(index, document.parked)}\n${definition}\n${progress}`);
+  const parts = Math.max(1, Math.ceil(bytes.length / MAX_KV_VALUE_BYTES));
+  if (parts <= MAX_KV_PARTS) bytes[PARTS_AT] = DIGIT_ZERO + parts;
+  const values = Array.from(
+    { length: parts },
+    (_, n) => bytes.subarray(n * MAX_KV_VALUE_BYTES, (n + 1) * MAX_KV_VALUE_BYTES),
+  );
+  const stored: Stored = { document, index, parts, size: bytes.length };
+  return { stored: texts === undefined ? stored : { ...stored, texts }, values };
+}
+
+/** How many bytes a document takes as JSON, as {@linkcode StorageSupports.maxDocumentBytes} counts them. */
+export function documentBytes(document: ScheduleDocument): number {
+  return encoder.encode(JSON.stringify(document)).length;
+}
+
+/** How many parts there are, by the first of them. */
+export function partsOf(value: unknown): number {
+  const parts = value instanceof Uint8Array ? (value[PARTS_AT] ?? 0) - DIGIT_ZERO : 1;
+  return parts >= 1 && parts <= MAX_KV_PARTS ? parts : 1;
+}
+
+/** The document of its values. What cannot be read is made up from what its first line still tells. */
+export function decodeDocument(id: string, values: readonly unknown[]): Stored {
+  const [first = "", definition = "", progress = ""] = joined(values).split("\n");
+  const texts = { definition, progress };
+  const header = readHeader(first);
+  const index = indexOf(header);
+  const parked = header[13];
+  const known = { index, parts: values.length, size: first.length + definition.length + progress.length };
+  try {
+    const read = { id, definition: JSON.parse(definition), progress: JSON.parse(progress) };
+    const document = checkDocument(parked === null ? read : { ...read, parked });
+    return parked === null ? { ...known, document } : { ...known, document, texts };
+  } catch (error) {
+    const damage = error instanceof Error ? error.message : String(error);
+    const document = remains(id, index, parked ?? damage);
+    return parked === null ? { ...known, document, texts, damage } : { ...known, document, texts };
+  }
+}
+
+function textsOf({ definition, progress }: ScheduleDocument): StoredTexts {
+  let text = definitionTexts.get(definition);
+  if (text === undefined) definitionTexts.set(definition, text = JSON.stringify(definition));
+  return { definition: text, progress: JSON.stringify(progress) };
+}
+
+function headerText(index: DocumentIndex, parked: string | undefined): string {
+  const { lane, wakeAt, nextRun, task, owner, name, key, group, target, tags, live, running } = index;
+  const flags = [live ? 1 : 0, running ? 1 : 0] as const;
+  const header: Header = [
+    1,
+    lane,
+    wakeAt,
+    nextRun,
+    task,
+    owner,
+    name,
+    key,
+    group,
+    target,
+    tags,
+    ...flags,
+    parked ?? null,
+  ];
+  return JSON.stringify(header);
+}
+
+const NO_HEADER: Header = [1, null, null, null, "", "", null, null, null, null, [], 1, 0, null];
+
+function readHeader(line: string): Header {
+  try {
+    const header: unknown = JSON.parse(line);
+    if (Array.isArray(header) && header.length === NO_HEADER.length) return header as unknown as Header;
+  } catch {
+    // What is indexed is then not known; whatever finds the document removes its entry.
+  }
+  return NO_HEADER;
+}
+
+function indexOf(header: Header): DocumentIndex {
+  const [, lane, wakeAt, nextRun, task, owner, name, key, group, target, tags, live, running] = header;
+  return {
+    lane,
+    wakeAt,
+    nextRun,
+    task,
+    owner,
+    name,
+    key,
+    group,
+    target,
+    tags,
+    live: live === 1,
+    running: running === 1,
+  };
+}
+
+/** Values joined to their text; a value of another type, which somebody else put there, is no text. */
+function joined(values: readonly unknown[]): string {
+  const bytes = values.map((value) => value instanceof Uint8Array ? value : new Uint8Array());
+  if (bytes.length === 1) return decoder.decode(bytes[0]);
+  const all = new Uint8Array(bytes.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of bytes) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return decoder.decode(all);
+}
+
+/** A document made up from what is indexed. It never fires: it is only seen parked. */
+function remains(id: string, index: DocumentIndex, parked: string): ScheduleDocument {
+  const { task, owner, name, key, group, target, tags } = index;
+  const definition: ScheduleDefinition = {
+    task,
+    spec: { kind: "at", at: index.nextRun ?? index.wakeAt ?? 0 },
+    options: {},
+    owner,
+    authority: { id: owner },
+    ...(name === null ? {} : { name }),
+    ...(key === null ? {} : { key }),
+    ...(group === null ? {} : { group }),
+    ...(target === null ? {} : { target }),
+    ...(tags.length === 0 ? {} : { tags }),
+    adaptive: false,
+    retention: 0,
+    history: 0,
+    createdAt: 0,
+  };
+  const progress = index.live ? RESTING : { ...RESTING, retired: { at: 0, reason: "failed" } };
+  return { id, definition, progress, parked };
+}

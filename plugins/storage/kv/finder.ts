@@ -1,0 +1,176 @@
+import {
+  type DocumentIndex,
+  type DocumentQuery,
+  type LaneBacklog,
+  MAX_KV_LIST_BATCH,
+  MAX_PAGE,
+  type ScheduleDocument,
+} from "../../../src/contract/mod.ts";
+import type { Stored } from "./codec.ts";
+import type { KvEntryLike, KvKey } from "./handle.ts";
+import { fromKeyText, isOwnerIndexed, type Keys, keyText, nameOf, type ValueIndex } from "./keys.ts";
+import type { DocumentCache } from "./document_cache.ts";
+import type { Read, Reader } from "./reader.ts";
+
+/** Ids to look at, in order, with the entries that led to them. */
+type Page = readonly { readonly id: string; readonly entry: KvEntryLike }[];
+
+/** Sorts after a key and before every longer id. */
+const NEXT = false;
+
+/** Indexes by value that a query is answered from, the most telling first. */
+const INDEXES = ["target", "group", "tag", "owner", "task"] as const satisfies readonly ValueIndex[];
+
+/** Reads documents without a turn of its own: what it answers was there at some moment of the call. */
+export class Finder {
+  readonly #keys: Keys;
+  readonly #reader: Reader;
+  readonly #cache: DocumentCache;
+
+  constructor(keys: Keys, reader: Reader, cache: DocumentCache) {
+    this.#keys = keys;
+    this.#reader = reader;
+    this.#cache = cache;
+  }
+
+  /** The document of an id. */
+  async get(id: string): Promise<ScheduleDocument | undefined> {
+    return (await this.#documents([id]))[0]?.stored.document;
+  }
+
+  /** The earliest wake time of each lane that has one. */
+  async heads(lanes: readonly string[]): Promise<Map<string, number>> {
+    const unique = [...new Set(lanes)];
+    const lists = await Promise.all(unique.map((lane) => this.#reader.list({ prefix: this.#keys.lane(lane) }, 1)));
+    return new Map(lists.flatMap((entries, i) => entries.map(({ key }) => [unique[i]!, key.at(-2) as number])));
+  }
+
+  /** What every lane holds that is due: goes from lane to lane by their first entries. */
+  async backlog(before: number, limit: number): Promise<readonly LaneBacklog[]> {
+    const lanes: LaneBacklog[] = [];
+    const prefix = this.#keys.wakes;
+    let start: KvKey | undefined;
+    for (;;) {
+      const [first] = await this.#reader.list(start === undefined ? { prefix } : { prefix, start }, 1);
+      if (first === undefined) return lanes;
+      const [lane, earliest] = first.key.slice(prefix.length) as [string | Uint8Array, number];
+      const task = fromKeyText(lane);
+      const due = earliest > before
+        ? []
+        : await this.#reader.list({ prefix: this.#keys.lane(task), end: this.#keys.due(task, before) }, limit);
+      lanes.push({ task, due: due.length, earliest });
+      start = this.#keys.afterLane(lane);
+    }
+  }
+
+  /** One page of documents in order of id. */
+  async find(query: DocumentQuery): Promise<readonly ScheduleDocument[]> {
+    const limit = Math.min(query.limit, MAX_PAGE);
+    const found: ScheduleDocument[] = [];
+    for await (const page of this.#pages(query, limit)) {
+      const reads = await this.#documents(page.map(({ id }) => id));
+      for (const [i, read] of reads.entries()) {
+        const { id, entry } = page[i]!;
+        if (!this.#leadsTo(entry, id, read?.stored)) await this.#repair(entry, id, read);
+        else if (fits(read!.stored.index, query)) found.push(read!.stored.document);
+        if (found.length >= limit) return found;
+      }
+    }
+    return found;
+  }
+
+  #documents(ids: readonly string[]): Promise<readonly (Read | undefined)[]> {
+    return this.#reader.documents(ids, (id, versionstamp) => this.#cache.at(id, versionstamp)?.stored);
+  }
+
+  async *#pages(query: DocumentQuery, limit: number): AsyncGenerator<Page> {
+    const { name, after = "" } = query;
+    const prefix = this.#prefix(query);
+    if (prefix !== undefined) return yield* this.#inOrder(prefix, query.after, limit);
+    const page = name === undefined ? await this.#running() : await this.#called(name);
+    const sorted = page.filter(({ id }) => id > after).sort((a, b) => a.id < b.id ? -1 : 1);
+    for (let i = 0; i < sorted.length; i += MAX_KV_LIST_BATCH) yield sorted.slice(i, i + MAX_KV_LIST_BATCH);
+  }
+
+  /** Where the ids that a query is about stand in order, if they do. */
+  #prefix(query: DocumentQuery): KvKey | undefined {
+    if (query.running === true) return undefined;
+    if (query.retired === true) return this.#keys.schedules;
+    if (query.name !== undefined) return undefined;
+    for (const index of INDEXES) {
+      const value = query[index];
+      if (value !== undefined && (index !== "owner" || isOwnerIndexed(value))) return this.#keys.having(index, value);
+    }
+    return this.#keys.live;
+  }
+
+  async *#inOrder(prefix: KvKey, after: string | undefined, limit: number): AsyncGenerator<Page> {
+    const size = Math.min(MAX_KV_LIST_BATCH, limit);
+    for (let last: unknown = after === undefined ? undefined : keyText(after);;) {
+      const selector = last === undefined ? { prefix } : { prefix, start: [...prefix, last as string, NEXT] };
+      const entries = await this.#reader.list(selector, size);
+      if (entries.length > 0) yield entries.map((entry) => ({ id: fromKeyText(entry.key.at(-1)), entry }));
+      if (entries.length < size) return;
+      last = entries.at(-1)!.key.at(-1);
+    }
+  }
+
+  /** Live documents of a name, of whatever owner. */
+  async #called(name: string): Promise<Page> {
+    const entries = await this.#all(this.#keys.called("name", name));
+    return entries.map((entry) => ({ id: String(entry.value), entry }));
+  }
+
+  /** Documents with a run: the entries of when they wake tell, since a run's lease has an end. */
+  async #running(): Promise<Page> {
+    const [wakes, idle] = await Promise.all([this.#all(this.#keys.wakes), this.#all(this.#keys.running)]);
+    const entries = [...wakes.filter(({ value }) => value === 1), ...idle];
+    return entries.map((entry) => ({ id: fromKeyText(entry.key.at(-1)), entry }));
+  }
+
+  #all(prefix: KvKey): Promise<readonly KvEntryLike[]> {
+    return this.#reader.list({ prefix }, Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Whether an entry still stands for the document that it leads to. */
+  #leadsTo({ key }: KvEntryLike, id: string, stored: Stored | undefined): boolean {
+    if (stored === undefined) return false;
+    const text = nameOf(key as KvKey);
+    const wake = this.#keys.wake(id, stored.index);
+    const keys = [
+      this.#keys.schedule(id),
+      ...(wake === undefined ? [] : [wake]),
+      ...this.#keys.listings(id, stored.index),
+      ...this.#keys.names(stored.index),
+    ];
+    return keys.some((one) => nameOf(one) === text);
+  }
+
+  /** Removes an entry that leads nowhere, unless it or its document has changed meanwhile. */
+  async #repair({ key, versionstamp }: KvEntryLike, id: string, read: Read | undefined): Promise<void> {
+    await this.#reader.retry(
+      "repairing an index",
+      () => this.#commitRepair(key as KvKey, versionstamp, id, read?.versionstamp ?? null),
+    );
+  }
+
+  #commitRepair(key: KvKey, versionstamp: string | null, id: string, document: string | null): Promise<unknown> {
+    const commit = this.#reader.handle.atomic();
+    commit.check({ key, versionstamp }, { key: this.#keys.schedule(id), versionstamp: document });
+    commit.delete(key);
+    commit.set(this.#keys.last, null);
+    return commit.commit();
+  }
+}
+
+function fits(index: DocumentIndex, query: DocumentQuery): boolean {
+  return (query.retired === true || index.live) &&
+    (query.owner === undefined || index.owner === query.owner) &&
+    (query.task === undefined || index.task === query.task) &&
+    (query.name === undefined || index.name === query.name) &&
+    (query.target === undefined || index.target === query.target) &&
+    (query.group === undefined || index.group === query.group) &&
+    (query.tag === undefined || index.tags.includes(query.tag)) &&
+    (query.dueBefore === undefined || (index.nextRun !== null && index.nextRun < query.dueBefore)) &&
+    (query.running !== true || index.running);
+}

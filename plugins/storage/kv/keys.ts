@@ -1,0 +1,156 @@
+import type { DocumentIndex } from "../../../src/contract/mod.ts";
+import type { KvKey } from "./handle.ts";
+
+type Part = Uint8Array | string;
+
+/** Indexes that hold the ids of live documents, by a value. */
+export type ValueIndex = "target" | "group" | "tag" | "owner" | "task";
+
+/** Which index tells the id of a live document by something that is unique with its owner. */
+export type UniqueIndex = "name" | "key";
+
+/** The owner whose documents are not indexed by owner: nearly all documents are its. */
+const UNINDEXED_OWNER = "system";
+
+/** Greater than every number in a key. */
+const AFTER_NUMBERS = true;
+
+/** The keys of a store. */
+export class Keys {
+  readonly version: KvKey;
+  /** Rewritten by every commit, so that its versionstamp tells whether anybody has written. */
+  readonly last: KvKey;
+  /** Counts what other instances are to look at. */
+  readonly changed: KvKey;
+  /** Of everything about when documents wake. */
+  readonly wakes: KvKey;
+  readonly live: KvKey;
+  readonly schedules: KvKey;
+  /** Of documents that run and do not wake. */
+  readonly running: KvKey;
+  readonly #prefix: string;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+    this.version = [prefix, "meta", "version"];
+    this.last = [prefix, "meta", "last"];
+    this.changed = [prefix, "meta", "changed"];
+    this.wakes = [prefix, "wake"];
+    this.live = [prefix, "live"];
+    this.schedules = [prefix, "schedule"];
+    this.running = [prefix, "running"];
+  }
+
+  /** A document's own. */
+  schedule(id: string): KvKey {
+    return [...this.schedules, keyText(id)];
+  }
+
+  /** The n-th further part of a document, from 1. */
+  part(id: string, n: number): KvKey {
+    return [this.#prefix, "part", keyText(id), n];
+  }
+
+  /** Of a lane's documents, by when they wake. */
+  lane(lane: string): KvKey {
+    return [...this.wakes, keyText(lane)];
+  }
+
+  /** The end of what is due in a lane by an instant. */
+  due(lane: string, instant: number): KvKey {
+    return [...this.lane(lane), instant, AFTER_NUMBERS];
+  }
+
+  /** After everything of a lane. */
+  afterLane(lane: Part): KvKey {
+    return [...this.wakes, lane, AFTER_NUMBERS];
+  }
+
+  /** Of the ids of live documents with a value. */
+  having(index: ValueIndex, value: string): KvKey {
+    return [this.#prefix, index, keyText(value)];
+  }
+
+  /** Of the ids of live documents with a name or key, whoever the owner is. */
+  called(index: UniqueIndex, value: string): KvKey {
+    return [this.#prefix, index, keyText(value)];
+  }
+
+  /** Where the id of the live document with a name or key stands. */
+  unique(index: UniqueIndex, owner: string, value: string): KvKey {
+    return [...this.called(index, value), keyText(owner)];
+  }
+
+  /** When a document wakes, in its lane; undefined for one that waits for nothing. */
+  wake(id: string, { lane, wakeAt }: DocumentIndex): KvKey | undefined {
+    return lane === null || wakeAt === null ? undefined : [...this.lane(lane), wakeAt, keyText(id)];
+  }
+
+  /** What a document is found by, beside its wake time, its name and its key. */
+  listings(id: string, index: DocumentIndex): readonly KvKey[] {
+    const part = keyText(id);
+    const keys: KvKey[] = [];
+    if (index.running && this.wake(id, index) === undefined) keys.push([...this.running, part]);
+    if (!index.live) return keys;
+    keys.push([...this.live, part], [...this.having("task", index.task), part]);
+    if (isOwnerIndexed(index.owner)) keys.push([...this.having("owner", index.owner), part]);
+    if (index.target !== null) keys.push([...this.having("target", index.target), part]);
+    if (index.group !== null) keys.push([...this.having("group", index.group), part]);
+    for (const tag of new Set(index.tags)) keys.push([...this.having("tag", tag), part]);
+    return keys;
+  }
+
+  /** The names and keys that a document holds. */
+  names(index: DocumentIndex): readonly KvKey[] {
+    const keys: KvKey[] = [];
+    if (index.name !== null) keys.push(this.unique("name", index.owner, index.name));
+    if (index.key !== null) keys.push(this.unique("key", index.owner, index.key));
+    return keys;
+  }
+}
+
+/** Whether documents of an owner can be found by it. */
+export function isOwnerIndexed(owner: string): boolean {
+  return owner !== UNINDEXED_OWNER;
+}
+
+/** A text as part of a key: as it is, or as its code units where UTF-8 would replace some of them. */
+export function keyText(text: string): Part {
+  if (text.isWellFormed()) return text;
+  const bytes = new Uint8Array(2 * text.length);
+  for (let i = 0; i < text.length; i++) {
+    bytes[2 * i] = text.charCodeAt(i) >> 8;
+    bytes[2 * i + 1] = text.charCodeAt(i) & 0xff;
+  }
+  return bytes;
+}
+
+/** What {@linkcode keyText} was made from. */
+export function fromKeyText(part: unknown): string {
+  if (!(part instanceof Uint8Array)) return String(part);
+  let text = "";
+  for (let i = 0; i < part.length; i += 2) text += String.fromCharCode(part[i]! << 8 | part[i + 1]!);
+  return text;
+}
+
+/** A key as text that differs wherever the keys do. */
+export function nameOf(key: KvKey): string {
+  return JSON.stringify(key.map((part) => part instanceof Uint8Array ? [...part] : part));
+}
+
+const encoder = new TextEncoder();
+
+/** How many bytes a key takes, as KV counts them: a type and an end to each part, and a zero after each zero. */
+export function keyBytes(key: KvKey): number {
+  let bytes = 0;
+  for (const part of key) {
+    if (typeof part === "string") bytes += 2 + encoder.encode(part).length + zeros(part);
+    else if (part instanceof Uint8Array) bytes += 2 + 2 * part.length;
+    else bytes += 9;
+  }
+  return bytes;
+}
+
+function zeros(text: string): number {
+  return text.includes("\0") ? text.split("\0").length - 1 : 0;
+}

@@ -1,0 +1,48 @@
+/**
+ * Schedules in Deno KV: on Deno Deploy, in a file, or in memory; through `Deno.openKv`, or on Node through the package
+ * `@deno/kv`.
+ *
+ * @module
+ */
+import type { Storage } from "../../../src/contract/mod.ts";
+import type { KvLike } from "./handle.ts";
+import { type KvOptions, readOptions } from "./options.ts";
+import { KvStorage } from "./storage.ts";
+
+export type { KvAtomicLike, KvCommitLike, KvEntryLike, KvKey, KvLike, KvSelectorLike } from "./handle.ts";
+export type { KvOptions } from "./options.ts";
+
+/**
+ * A store in Deno KV.
+ *
+ * One unit of work holds at most 100 changes, of 800 KiB together, and one schedule at most 64 KiB when it is created: that
+ * is what KV takes in one commit and one value. The store's keys begin with `prefix`, and go on as follows. Whatever is not
+ * well-formed text stands there as its UTF-16 code units.
+ *
+ * | key                       | value                                                                            |
+ * | ------------------------- | -------------------------------------------------------------------------------- |
+ * | `schedule`, id            | three lines of UTF-8: what it is indexed by, its definition, its progress        |
+ * | `part`, id, n             | what of that does not fit into one value                                         |
+ * | `wake`, task, wake time, id | 1 while it runs; the task is `""` once retired                                 |
+ * | `name`, name, owner       | the id of the live schedule; likewise `key`, key, owner                          |
+ * | `live`, id                | nothing; likewise `owner`, `task`, `target`, `group` and `tag`, each with its value and the id |
+ * | `meta`, `version`         | the version of all this                                                          |
+ * | `meta`, `last`            | nothing; its versionstamp is that of the last commit                             |
+ * | `meta`, `changed`         | counts what other instances should look at; what is watched                      |
+ *
+ * @param options A handle, a path, or options.
+ * @throws {SchedulerError} `config_invalid` when an option does not fit. Opening it may throw `store_unavailable` (no such
+ * directory, no server) and `store_too_new`, and `config_invalid` on Node without the package `@deno/kv`.
+ *
+ * @example
+ * ```ts
+ * import { kv } from "@ostinato/scheduler/kv";
+ *
+ * const storage = kv("schedules.db");
+ * // On Deno Deploy: kv(await Deno.openKv())
+ * const apart = kv({ path: "schedules.db", prefix: "billing" });
+ * ```
+ */
+export function kv(options: string | KvLike | KvOptions): Storage {
+  return new KvStorage(readOptions(options));
+}

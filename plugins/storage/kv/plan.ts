@@ -1,0 +1,296 @@
+import {
+  evaluateGroup,
+  type Group,
+  type GroupResult,
+  MAX_KV_COMMIT_BYTES,
+  MAX_KV_DOCUMENT_BYTES,
+  MAX_KV_MUTATIONS,
+  MAX_KV_PARTS,
+  type ScheduleDocument,
+  SchedulerError,
+  type Selector,
+  show,
+  type Write,
+} from "../../../src/contract/mod.ts";
+import { documentBytes } from "./codec.ts";
+import { tooMuch } from "./errors.ts";
+import type { KvAtomicLike, KvKey } from "./handle.ts";
+import { type Keys, nameOf } from "./keys.ts";
+import type { Pointer } from "./ledger.ts";
+import type { Read } from "./reader.ts";
+import { type DocumentWrite, planWrite } from "./writes.ts";
+
+/**
+ * What is known of the store while a commit is planned. What is not known is taken to be absent, which new ids and names
+ * nearly always are, and noted: it has to be read before the commit.
+ */
+export class Knowledge {
+  readonly documents = new Map<string, Read | undefined>();
+  readonly pointers = new Map<string, Pointer>();
+  readonly missingDocuments = new Set<string>();
+  readonly missingPointers = new Map<string, KvKey>();
+
+  /** A document as it is stored. */
+  document(id: string): Read | undefined {
+    if (!this.documents.has(id)) this.missingDocuments.add(id);
+    return this.documents.get(id);
+  }
+
+  /** What stands at a key that tells an id. */
+  pointer(key: KvKey): Pointer | undefined {
+    const pointer = this.pointers.get(nameOf(key));
+    if (pointer === undefined) this.missingPointers.set(nameOf(key), key);
+    return pointer;
+  }
+
+  /** Whether it is known what stands at a key. */
+  has(key: KvKey): boolean {
+    return this.pointers.has(nameOf(key));
+  }
+}
+
+/** What became of a group that was to be added; `full`: it may fit into a further commit. */
+export type Added = GroupResult | "full";
+
+/** Mutations and bytes that every commit has beside the documents': two keys that tell others of it. */
+const OWN_MUTATIONS = 2;
+const OWN_BYTES = 1_024;
+
+/** One commit in the making: groups, each seeing what those before it did, within what KV takes at once. */
+export class Plan {
+  /** By id. */
+  readonly writes = new Map<string, DocumentWrite>();
+  /** Whether other instances should look at something of it soon. */
+  news = false;
+  readonly #keys: Keys;
+  readonly #known: Knowledge;
+  readonly #maxChecks: number;
+  readonly #documents = new Map<string, ScheduleDocument | null>();
+  readonly #names = new Map<string, string | null>();
+  readonly #checkedIds = new Set<string>();
+  readonly #checkedNames = new Map<string, KvKey>();
+  #mutations = OWN_MUTATIONS;
+  #bytes = OWN_BYTES;
+  #seenIds = new Set<string>();
+  #seenNames = new Map<string, KvKey>();
+
+  /** @param maxChecks How many keys may be checked; `Infinity` where one check stands for all of them. */
+  constructor(keys: Keys, known: Knowledge, maxChecks: number) {
+    this.#keys = keys;
+    this.#known = known;
+    this.#maxChecks = maxChecks;
+  }
+
+  get isEmpty(): boolean {
+    return this.#checkedIds.size === 0 && this.#checkedNames.size === 0;
+  }
+
+  /** Adds a group whole, or nothing of it. */
+  add(group: Group, now: number): Added {
+    this.#seenIds = new Set();
+    this.#seenNames = new Map();
+    const evaluation = evaluateGroup(group, (select) => this.#find(select), now);
+    if (!evaluation.committed) return evaluation;
+    const conflict = this.#conflict(evaluation.writes);
+    if (conflict !== undefined) return { committed: false, reason: conflict };
+    const refused = this.#accept(evaluation.writes);
+    return refused ?? { committed: true, values: evaluation.values };
+  }
+
+  /** Adds a change of one document that was read before. */
+  change(read: Read, id: string, after: ScheduleDocument | null): Added {
+    this.#seenIds = new Set([id]);
+    this.#seenNames = new Map();
+    return this.#accept([{ before: read.stored.document, after }]) ?? { committed: true, values: [] };
+  }
+
+  /** Removes a key at which nothing stands that it should lead to. */
+  repair(key: KvKey, id: string): boolean {
+    if (this.#mutations + 1 > MAX_KV_MUTATIONS || this.#checkedIds.size + 1 > this.#maxChecks) return false;
+    this.#checkedIds.add(id);
+    this.writes.set(`\0${nameOf(key)}`, { sets: [], deletes: [key], stored: undefined, bytes: 0, takes: [] });
+    this.#mutations++;
+    return true;
+  }
+
+  /** Writes down what is checked and changed. Removals go first: what one document leaves, another may take. */
+  fill(commit: KvAtomicLike, checkEach: boolean): void {
+    if (checkEach) {
+      for (const id of this.#checkedIds) {
+        const versionstamp = this.#known.documents.get(id)?.versionstamp ?? null;
+        commit.check({ key: this.#keys.schedule(id), versionstamp });
+      }
+      for (const [text, key] of this.#checkedNames) {
+        commit.check({ key, versionstamp: this.#known.pointers.get(text)?.versionstamp ?? null });
+      }
+    }
+    const taken = new Set<string>();
+    for (const { takes } of this.writes.values()) for (const key of takes) taken.add(nameOf(key));
+    for (const { deletes } of this.writes.values()) {
+      for (const key of deletes) if (!taken.has(nameOf(key))) commit.delete(key);
+    }
+    for (const { sets } of this.writes.values()) for (const [key, value] of sets) commit.set(key, value);
+  }
+
+  #find(select: Exclude<Selector, null>): ScheduleDocument | undefined {
+    if ("id" in select) return this.#current(select.id);
+    const key = "name" in select
+      ? this.#keys.unique("name", select.owner, select.name)
+      : this.#keys.unique("key", select.owner, select.key);
+    const id = this.#holder(key);
+    const found = id === undefined ? undefined : this.#current(id);
+    if (found === undefined) this.#seenNames.set(nameOf(key), key);
+    return found;
+  }
+
+  #current(id: string): ScheduleDocument | undefined {
+    this.#seenIds.add(id);
+    const planned = this.#documents.get(id);
+    return planned === undefined ? this.#known.document(id)?.stored.document : planned ?? undefined;
+  }
+
+  /** The id of the live document that holds a name or key; a key that leads to one that does not is as good as none. */
+  #holder(key: KvKey): string | undefined {
+    const text = nameOf(key);
+    const planned = this.#names.get(text);
+    if (planned !== undefined) return planned ?? undefined;
+    const id = this.#known.pointer(key)?.id;
+    const stored = id === undefined ? undefined : this.#known.document(id)?.stored;
+    return stored !== undefined && this.#keys.names(stored.index).some((name) => nameOf(name) === text)
+      ? id
+      : undefined;
+  }
+
+  /** Why documents of these ids and names cannot be stored beside the others. */
+  #conflict(writes: readonly Write[]): SchedulerError | undefined {
+    const names = new Map<string, string | null>();
+    for (const { before } of writes) {
+      if (before !== undefined) { for (const key of this.#namesOf(before)) names.set(nameOf(key), null); }
+    }
+    for (const { before, after } of writes) {
+      if (after === null) continue;
+      if (before === undefined ? this.#current(after.id) !== undefined : before.id !== after.id) {
+        return conflict(`id ${show(after.id)} is in use`, after.id);
+      }
+      for (const key of this.#namesOf(after)) {
+        const text = nameOf(key);
+        const holder = names.has(text) ? names.get(text) ?? undefined : this.#holder(key);
+        if (holder !== undefined && holder !== after.id) {
+          return conflict(
+            `the name or key of schedule ${show(after.id)} names a live one of its owner already`,
+            holder,
+          );
+        }
+        names.set(text, after.id);
+      }
+    }
+    return undefined;
+  }
+
+  #namesOf(document: ScheduleDocument): readonly KvKey[] {
+    const { owner, name = null, key = null } = document.definition;
+    if (document.progress.retired !== undefined || (name === null && key === null)) return [];
+    return this.#keys.names({ ...NAMELESS, owner, name, key });
+  }
+
+  #accept(writes: readonly Write[]): Added | undefined {
+    const planned = new Map<string, DocumentWrite>();
+    let [mutations, bytes] = [this.#mutations, this.#bytes];
+    for (const { before, after } of writes) {
+      const id = (after ?? before)!.id;
+      const write = planWrite(this.#keys, id, this.#known.documents.get(id)?.stored, after);
+      const large = after === null ? undefined : refusal(before, after, write);
+      if (large !== undefined) return { committed: false, reason: large };
+      const earlier = this.writes.get(id);
+      mutations += mutationsOf(write) - (earlier === undefined ? 0 : mutationsOf(earlier));
+      bytes += write.bytes - (earlier?.bytes ?? 0);
+      planned.set(id, write);
+      for (const key of write.takes) this.#seenNames.set(nameOf(key), key);
+    }
+    const over = this.#over(mutations, bytes);
+    if (over !== undefined) return over;
+    for (const write of writes) this.#remember(write);
+    for (const [id, write] of planned) this.writes.set(id, write);
+    for (const id of this.#seenIds) this.#checkedIds.add(id);
+    for (const [text, key] of this.#seenNames) this.#checkedNames.set(text, key);
+    this.#mutations = mutations;
+    this.#bytes = bytes;
+    return undefined;
+  }
+
+  /** Whether the commit would become too large by the group; a group that is too large for any is refused. */
+  #over(mutations: number, bytes: number): Added | undefined {
+    let checks = this.#checkedIds.size + this.#checkedNames.size;
+    for (const id of this.#seenIds) if (!this.#checkedIds.has(id)) checks++;
+    for (const text of this.#seenNames.keys()) if (!this.#checkedNames.has(text)) checks++;
+    const fits = mutations <= MAX_KV_MUTATIONS && bytes <= MAX_KV_COMMIT_BYTES && checks <= this.#maxChecks;
+    if (fits) return undefined;
+    if (!this.isEmpty) return "full";
+    const [wrote, took] = [mutations - OWN_MUTATIONS, bytes - OWN_BYTES];
+    const most = MAX_KV_MUTATIONS - OWN_MUTATIONS;
+    if (wrote > most) return { committed: false, reason: tooMuch(wrote, most, "keys to write") };
+    const room = MAX_KV_COMMIT_BYTES - OWN_BYTES;
+    return took > room ? { committed: false, reason: tooMuch(took, room, "bytes to write") } : "full";
+  }
+
+  #remember({ before, after }: Write): void {
+    if (before !== undefined) { for (const key of this.#namesOf(before)) this.#names.set(nameOf(key), null); }
+    if (after !== null) { for (const key of this.#namesOf(after)) this.#names.set(nameOf(key), after.id); }
+    this.#documents.set((after ?? before)!.id, after);
+    this.news ||= isNews(before, after);
+  }
+}
+
+const NAMELESS = {
+  lane: null,
+  wakeAt: null,
+  nextRun: null,
+  task: "",
+  group: null,
+  target: null,
+  tags: [],
+  live: true,
+  running: false,
+} as const;
+
+function mutationsOf({ sets, deletes }: DocumentWrite): number {
+  return sets.length + deletes.length;
+}
+
+/**
+ * Why a document is too large. Only what callers decide is held to the documented size; what a run adds to its schedule's
+ * progress is bounded by the limits of the machine, and has room in further parts.
+ */
+function refusal(
+  before: ScheduleDocument | undefined,
+  after: ScheduleDocument,
+  { stored }: DocumentWrite,
+): SchedulerError | undefined {
+  const { size, parts } = stored!;
+  const decided = before?.definition !== after.definition && after.parked === undefined;
+  if (!decided && parts <= MAX_KV_PARTS) return undefined;
+  if (decided && size < MAX_KV_DOCUMENT_BYTES / 2) return undefined;
+  const given = documentBytes(after);
+  if (given <= MAX_KV_DOCUMENT_BYTES) return undefined;
+  const { name, task } = after.definition;
+  const what = name === undefined ? `schedule ${after.id}` : `schedule ${show(name)}`;
+  return new SchedulerError(
+    "input_too_large",
+    `${what} of task ${show(task)}: ${given} bytes serialised; expected at most ${MAX_KV_DOCUMENT_BYTES} in Deno KV`,
+    { details: { given, limit: MAX_KV_DOCUMENT_BYTES, id: after.id } },
+  );
+}
+
+/** Whether somebody other than the writer may want to act on a change: it has to wake earlier, or ends a run. */
+function isNews(before: ScheduleDocument | undefined, after: ScheduleDocument | null): boolean {
+  if (after === null) return false;
+  if (before === undefined || before.definition !== after.definition) return true;
+  const [was, is] = [before.progress, after.progress];
+  if (is.wakeAt !== null && (was.wakeAt === null || is.wakeAt < was.wakeAt)) return true;
+  const aborts = ({ runs }: ScheduleDocument["progress"]) => runs.filter(({ abort }) => abort !== undefined).length;
+  return aborts(is) > aborts(was);
+}
+
+function conflict(message: string, id: string): SchedulerError {
+  return new SchedulerError("conflict", message, { details: { id } });
+}
