@@ -1,5 +1,6 @@
-import type { ListFilter, RunInfo, ScheduleInfo, StopOptions, SyncOptions } from "./client.ts";
-import type { Principal, ScheduleKind } from "./document.ts";
+import type { RunInfo, ScheduleInfo } from "./info.ts";
+import type { ListFilter, StopOptions, SyncOptions } from "./schedule.ts";
+import type { Principal, ScheduleKind } from "./definition.ts";
 import type { SchedulerErrorCode } from "./errors.ts";
 import type { Explanation } from "./explain.ts";
 import type { Json } from "./json.ts";

@@ -1,6 +1,6 @@
 import type { Wire, WireError } from "./api.ts";
 import { checkJson, type JsonRule } from "./check_json.ts";
-import type { DecisionInfo, RunInfo, ScheduleInfo } from "./client.ts";
+import type { DecisionInfo, RunInfo, ScheduleInfo } from "./info.ts";
 import { isSchedulerError, SchedulerError } from "./errors.ts";
 import type { ExplainedDecision, Explanation, Wait } from "./explain.ts";
 import type { Json } from "./json.ts";

@@ -1,4 +1,5 @@
-import type { Fault, RunOutcome, ScheduleKind } from "./document.ts";
+import type { ScheduleKind } from "./definition.ts";
+import type { Fault, RunOutcome } from "./progress.ts";
 
 /** The schedule that an event is about, as it is after what the event tells. */
 export interface EventSchedule {

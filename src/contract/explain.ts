@@ -1,5 +1,5 @@
-import type { DecisionInfo, RunInfo } from "./client.ts";
-import type { WaitingCause } from "./document.ts";
+import type { DecisionInfo, RunInfo } from "./info.ts";
+import type { WaitingCause } from "./progress.ts";
 
 /** One decision, as {@linkcode DecisionInfo}, in words as well. */
 export interface ExplainedDecision extends DecisionInfo {

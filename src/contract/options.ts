@@ -1,4 +1,4 @@
-import type { StoredDst } from "./document.ts";
+import type { StoredDst } from "./definition.ts";
 import type { Json } from "./json.ts";
 import type { Duration, Instant } from "./time.ts";
 

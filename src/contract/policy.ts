@@ -1,4 +1,4 @@
-import type { ScheduleKind } from "./document.ts";
+import type { ScheduleKind } from "./definition.ts";
 import type { Json, JsonObject } from "./json.ts";
 
 /** What every question to a policy carries. */
@@ -53,7 +53,7 @@ export type OverlapAnswer = "drop" | "queue" | "start" | "replace";
 
 /** A point is about to be armed. */
 export interface ShiftQuestion extends PolicyQuestion {
-  /** The deadline so far: the cadence point, moved by the policies before this one. */
+  /** The deadline so far: the cadence point, moved by the policies of the plugins after this one. */
   readonly deadline: number;
   /** The cadence point itself. */
   readonly point: number;
@@ -90,7 +90,7 @@ export type SettledAnswer = { readonly retryAfterMs: number } | { readonly retir
 /**
  * Pure decision points inside the state machine. Each is synchronous, deterministic in its question and free of side
  * effects: it may be called again for the same event. With several plugins the first that answers decides, in the
- * order of the plugins; `shift` is a chain, and of `span` the largest counts. One that throws when a schedule is
+ * order of the plugins; `shift` is a chain in which the first has the last word, and of `span` the largest counts. One that throws when a schedule is
  * due, or a run of it settled, parks that schedule alone. See {@linkcode Plugin} for an example.
  */
 export interface Policy {

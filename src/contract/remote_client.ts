@@ -1,17 +1,9 @@
 import type { ApiCallName, ApiCalls, TransactionStep, WireSchedule } from "./api.ts";
 import { explanationFromWire, infoFromWire, runFromWire, valueToWire } from "./api_json.ts";
-import type {
-  InputAndOptions,
-  ListFilter,
-  RunInfo,
-  Schedule,
-  ScheduleClient,
-  ScheduleInfo,
-  ScheduleList,
-  StopOptions,
-  SyncOptions,
-  TaskRef,
-} from "./client.ts";
+import type { ScheduleClient } from "./client.ts";
+import type { RunInfo, ScheduleInfo } from "./info.ts";
+import type { ListFilter, Schedule, ScheduleList, StopOptions, SyncOptions } from "./schedule.ts";
+import type { InputAndOptions, TaskRef } from "./transaction_client.ts";
 import type { Explanation } from "./explain.ts";
 import type { Json } from "./json.ts";
 import { invalidOption, isPlainObject } from "./option_errors.ts";

@@ -1,6 +1,7 @@
 import type { WireSchedule } from "./api.ts";
-import type { RunInfo, Schedule, ScheduleInfo, StopOptions } from "./client.ts";
-import type { ScheduleKind } from "./document.ts";
+import type { RunInfo, ScheduleInfo } from "./info.ts";
+import type { Schedule, StopOptions } from "./schedule.ts";
+import type { ScheduleKind } from "./definition.ts";
 import type { Explanation } from "./explain.ts";
 import type { UpdateRequest } from "./options.ts";
 import type { RemoteClient } from "./remote_client.ts";

@@ -1,8 +1,8 @@
-import type { Principal, ScheduleKind } from "./document.ts";
+import type { Principal, ScheduleKind } from "./definition.ts";
 import type { Json } from "./json.ts";
 import type { Duration } from "./time.ts";
 import type { Logger } from "./clock.ts";
-import type { TransactionClient } from "./client.ts";
+import type { TransactionClient } from "./transaction_client.ts";
 import type { RetryOption } from "./options.ts";
 
 /** The part of a Standard Schema (version 1) that the scheduler uses; Zod, Valibot, ArkType and others fit. */

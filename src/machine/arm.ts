@@ -49,7 +49,9 @@ export function newestAdmitted(draft: Draft, cadence: Cadence, first: number, la
 export function deadlineOf(draft: Draft, point: number): number {
   let deadline = point;
   let random: number | undefined;
-  for (const policy of draft.env.policies) {
+  // From the last to the first, which so has the last word, as it has wherever one answer decides.
+  for (let i = draft.env.policies.length - 1; i >= 0; i--) {
+    const policy = draft.env.policies[i]!;
     if (policy.shift === undefined) continue;
     random ??= draft.env.random();
     deadline = policy.shift({ ...question(draft), point, deadline, random }) ?? deadline;

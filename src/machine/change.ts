@@ -1,5 +1,6 @@
 import {
   MAX_WAITING,
+  RESTING_PROGRESS,
   type ScheduleDefinition,
   type ScheduleDocument,
   SchedulerError,
@@ -8,7 +9,7 @@ import {
 } from "../contract/mod.ts";
 import { arm, deadlineOf, isSpent } from "./arm.ts";
 import { arrive } from "./arrive.ts";
-import { armed, decided, type Draft, freshProgress, setBacklog, setRun, setWaiting } from "./draft.ts";
+import { armed, decided, type Draft, setBacklog, setRun, setWaiting } from "./draft.ts";
 import { overlap } from "./overlap.ts";
 import { retire, retireIfOver, STOPPED } from "./retire.ts";
 import type { Effect, MachineEnv, StepResult } from "./types.ts";
@@ -22,7 +23,7 @@ import { wakeAt } from "./wake.ts";
  */
 export function createDocument(id: string, definition: ScheduleDefinition, now: number, env: MachineEnv): StepResult {
   const effects: Effect[] = [{ type: "created" }];
-  const progress = { ...freshProgress() };
+  const progress = { ...RESTING_PROGRESS };
   const draft: Draft = { id, before: undefined, definition: anchored(definition, now), progress, now, env, effects };
   armFirst(draft);
   if (progress.next === null) throw noDeadline(draft.definition.spec);

@@ -33,27 +33,6 @@ export interface Draft {
   readonly effects: Effect[];
 }
 
-/** Progress of a schedule that has just been made. */
-export function freshProgress(): ScheduleProgress {
-  return {
-    wakeAt: null,
-    next: null,
-    runs: [],
-    waiting: [],
-    fence: 0,
-    firings: 0,
-    runCount: 0,
-    faultCount: 0,
-    consecutiveFaults: 0,
-    missedCount: 0,
-    overlapCount: 0,
-    settledCount: 0,
-    durationSum: 0,
-    history: [],
-    decisions: [],
-  };
-}
-
 /** Opens a document for one step. */
 export function draftOf(document: ScheduleDocument, now: number, env: MachineEnv): Draft {
   return {

@@ -2,6 +2,7 @@ import {
   checkDocument,
   type DocumentIndex,
   documentIndex,
+  RESTING_PROGRESS,
   type ScheduleDefinition,
   type ScheduleDocument,
   type ScheduleProgress,
@@ -21,25 +22,6 @@ export type ProgressColumns = StepColumns & Pick<ScheduleRow, "lane" | "name" | 
 export type Decoded =
   | { readonly document: ScheduleDocument; readonly damage?: undefined }
   | { readonly document?: undefined; readonly damage: string };
-
-/** Fields of progress at these values are not stored: most schedules have most of them most of the time. */
-const RESTING = {
-  wakeAt: null,
-  next: null,
-  runs: [],
-  waiting: [],
-  fence: 0,
-  firings: 0,
-  runCount: 0,
-  faultCount: 0,
-  consecutiveFaults: 0,
-  missedCount: 0,
-  overlapCount: 0,
-  settledCount: 0,
-  durationSum: 0,
-  history: [],
-  decisions: [],
-} as const satisfies ScheduleProgress;
 
 /** A whole row from a document. */
 export function encodeRow(document: ScheduleDocument): ScheduleRow {
@@ -93,7 +75,7 @@ export function decodeRow(row: StoredTexts): Decoded {
     const definition = JSON.parse(row.definition) as ScheduleDefinition;
     const moved: unknown = JSON.parse(row.progress);
     const isObject = typeof moved === "object" && moved !== null && !Array.isArray(moved);
-    const document = { id: row.id, definition, progress: isObject ? { ...RESTING, ...moved } : moved };
+    const document = { id: row.id, definition, progress: isObject ? { ...RESTING_PROGRESS, ...moved } : moved };
     return { document: checkDocument(row.parked === null ? document : { ...document, parked: row.parked }) };
   } catch (error) {
     return { damage: error instanceof Error ? error.message : String(error) };
@@ -107,7 +89,7 @@ export function decodeRow(row: StoredTexts): Decoded {
 export function inspectRow(row: ScheduleRow): ScheduleDocument {
   const { document, damage } = decodeRow(row);
   if (document !== undefined) return document;
-  const progress = row.live === 1 ? RESTING : { ...RESTING, retired: { at: 0, reason: "failed" } };
+  const progress = row.live === 1 ? RESTING_PROGRESS : { ...RESTING_PROGRESS, retired: { at: 0, reason: "failed" } };
   return { id: row.id, definition: remains(row), progress, parked: row.parked ?? damage };
 }
 

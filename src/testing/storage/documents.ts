@@ -1,12 +1,13 @@
-import type {
-  Change,
-  Group,
-  Operation,
-  ScheduleDefinition,
-  ScheduleDocument,
-  ScheduleProgress,
-  Selector,
-  Storage,
+import {
+  type Change,
+  type Group,
+  type Operation,
+  RESTING_PROGRESS,
+  type ScheduleDefinition,
+  type ScheduleDocument,
+  type ScheduleProgress,
+  type Selector,
+  type Storage,
 } from "../../contract/mod.ts";
 
 /** What a made document differs in from the plainest one. */
@@ -38,21 +39,9 @@ export function document(n: number, wakeAt: number | null, parts: DocumentParts 
       ...parts.definition,
     },
     progress: {
+      ...RESTING_PROGRESS,
       wakeAt,
       next: wakeAt === null ? null : { point: at, at },
-      runs: [],
-      waiting: [],
-      fence: 0,
-      firings: 0,
-      runCount: 0,
-      faultCount: 0,
-      consecutiveFaults: 0,
-      missedCount: 0,
-      overlapCount: 0,
-      settledCount: 0,
-      durationSum: 0,
-      history: [],
-      decisions: [],
       ...parts.progress,
     },
   };

@@ -6,7 +6,12 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { sqlite } from "../../../plugins/storage/sqlite/mod.ts";
 import { encodeRow } from "../../../plugins/storage/sql/codec.ts";
-import type { ScheduleDocument, Storage, StorageContext } from "../../../src/contract/mod.ts";
+import {
+  RESTING_PROGRESS,
+  type ScheduleDocument,
+  type Storage,
+  type StorageContext,
+} from "../../../src/contract/mod.ts";
 import { systemClock } from "../../../src/system.ts";
 
 const SCHEDULES = 10_000;
@@ -159,21 +164,9 @@ function documents(
       createdAt: NOW,
     },
     progress: {
+      ...RESTING_PROGRESS,
       wakeAt: wakeAt - i,
       next: { point: wakeAt - i, at: wakeAt - i },
-      runs: [],
-      waiting: [],
-      fence: 0,
-      firings: 0,
-      runCount: 0,
-      faultCount: 0,
-      consecutiveFaults: 0,
-      missedCount: 0,
-      overlapCount: 0,
-      settledCount: 0,
-      durationSum: 0,
-      history: [],
-      decisions: [],
     },
   } satisfies ScheduleDocument));
 }
