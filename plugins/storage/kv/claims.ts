@@ -68,16 +68,23 @@ export class Claims {
         const read = ledger.cache.at(id, versionstamp);
         if (read !== undefined) known.documents.set(id, read);
       }
-      const unknown = candidates.filter(({ id }) => !known.documents.has(id)).map(({ id }) => id);
+      const unknown = candidates.filter(({ id }) => !known.documents.has(id))
+        .map(({ id }) => id);
       await this.#desk.learn(known, unknown, []);
       return await this.#move(candidates, known, alone, request.now, step);
     });
   }
 
-  async #due(lane: string, { limit, now }: AdvanceRequest): Promise<readonly Candidate[]> {
+  async #due(
+    lane: string,
+    { limit, now }: AdvanceRequest,
+  ): Promise<readonly Candidate[]> {
     const { keys, reader } = this.#desk;
     const window = Math.max(Math.min(limit, MAX_ADVANCE), MAX_KV_LIST_BATCH);
-    const entries = await reader.list({ prefix: keys.lane(lane), end: keys.due(lane, now) }, window);
+    const entries = await reader.list({
+      prefix: keys.lane(lane),
+      end: keys.due(lane, now),
+    }, window);
     return entries.map(({ key, versionstamp }: KvEntryLike) => ({
       id: fromKeyText(key.at(-1)),
       lane,
@@ -88,12 +95,19 @@ export class Claims {
   }
 
   /** The longest due, or where others take from that end as well, some further on that may be left to us. */
-  #pick(due: readonly Candidate[], limit: number, alone: boolean): readonly Candidate[] {
+  #pick(
+    due: readonly Candidate[],
+    limit: number,
+    alone: boolean,
+  ): readonly Candidate[] {
     const sorted = due.toSorted((a, b) => a.wakeAt - b.wakeAt);
-    const most = alone ? limit : Math.min(limit, COMMITS_BESIDE_OTHERS * this.#desk.maxChecks);
+    const most = alone
+      ? limit
+      : Math.min(limit, COMMITS_BESIDE_OTHERS * this.#desk.maxChecks);
     const take = Math.min(most, MAX_ADVANCE);
     const spare = sorted.length - take;
-    const apart = !alone && spare > 0 && (this.#crowded > 0 || sorted.length >= MAX_KV_LIST_BATCH);
+    const apart = !alone && spare > 0 &&
+      (this.#crowded > 0 || sorted.length >= MAX_KV_LIST_BATCH);
     const start = apart ? Math.floor(Math.random() * (spare + 1)) : 0;
     return sorted.slice(start, start + take);
   }
@@ -110,7 +124,13 @@ export class Claims {
     let rest = candidates;
     let guard = alone ? "everything" as const : "each" as const;
     for (let conflicts = 0; rest.length > 0;) {
-      const chunk = this.#chunk(rest, known, guard === "everything" ? Infinity : this.#desk.maxChecks, now, step);
+      const chunk = this.#chunk(
+        rest,
+        known,
+        guard === "everything" ? Infinity : this.#desk.maxChecks,
+        now,
+        step,
+      );
       if (await this.#desk.commit(chunk.plan, guard)) {
         values.push(...chunk.values);
         damaged.push(...chunk.damaged);
@@ -137,7 +157,12 @@ export class Claims {
     now: number,
     step: Step<T>,
   ): Chunk<T> {
-    const chunk: Chunk<T> = { plan: new Plan(this.#desk.keys, known, maxChecks), values: [], damaged: [], taken: 0 };
+    const chunk: Chunk<T> = {
+      plan: new Plan(this.#desk.keys, known, maxChecks),
+      values: [],
+      damaged: [],
+      taken: 0,
+    };
     for (const candidate of candidates) {
       if (!this.#step(candidate, known, chunk, now, step)) break;
       chunk.taken++;
@@ -145,27 +170,51 @@ export class Claims {
     return chunk;
   }
 
-  #step<T>(candidate: Candidate, known: Knowledge, chunk: Chunk<T>, now: number, step: Step<T>): boolean {
+  #step<T>(
+    candidate: Candidate,
+    known: Knowledge,
+    chunk: Chunk<T>,
+    now: number,
+    step: Step<T>,
+  ): boolean {
     const { id, key } = candidate;
     const read = known.documents.get(id);
     const wake = read && this.#desk.keys.wake(id, read.stored.index);
-    if (wake === undefined || nameOf(wake) !== nameOf(key)) return chunk.plan.repair(key, id);
-    if (read!.stored.damage !== undefined) return this.#park(candidate, chunk, known, read!.stored.damage);
+    if (wake === undefined || nameOf(wake) !== nameOf(key)) {
+      return chunk.plan.repair(key, id);
+    }
+    if (read!.stored.damage !== undefined) {
+      return this.#park(candidate, chunk, known, read!.stored.damage);
+    }
     const { document, value, reject } = step(read!.stored.document, now);
     if (reject === undefined && document !== undefined) {
       const added = chunk.plan.change(read!, id, document);
       if (added === "full") return false;
-      if (!added.committed) return this.#park(candidate, chunk, known, added.reason.message);
+      if (!added.committed) {
+        return this.#park(candidate, chunk, known, added.reason.message);
+      }
     }
     chunk.values.push(value);
     return true;
   }
 
-  #park<T>({ id, lane }: Candidate, chunk: Chunk<T>, known: Knowledge, error: string): boolean {
+  #park<T>(
+    { id, lane }: Candidate,
+    chunk: Chunk<T>,
+    known: Knowledge,
+    error: string,
+  ): boolean {
     const read = known.documents.get(id)!;
-    const added = chunk.plan.change(read, id, { ...read.stored.document, parked: error });
+    const added = chunk.plan.change(read, id, {
+      ...read.stored.document,
+      parked: error,
+    });
     if (added === "full") return false;
-    chunk.damaged.push({ id, task: lane === "" ? read.stored.index.task : lane, error });
+    chunk.damaged.push({
+      id,
+      task: lane === "" ? read.stored.index.task : lane,
+      error,
+    });
     return true;
   }
 }

@@ -52,6 +52,7 @@ type Header = readonly [
 const PARTS_AT = 1;
 const DIGIT_ZERO = 48;
 
+/** Fields of progress at these values are not stored: most schedules have most of them most of the time. */
 const RESTING: ScheduleProgress = {
   wakeAt: null,
   next: null,
@@ -86,19 +87,28 @@ export interface Encoded {
  *
  * @param kept The texts of a document that could not be read.
  */
-export function encodeDocument(document: ScheduleDocument, kept: StoredTexts | undefined): Encoded {
+export function encodeDocument(
+  document: ScheduleDocument,
+  kept: StoredTexts | undefined,
+): Encoded {
   const texts = document.parked === undefined ? undefined : kept;
   const index = documentIndex(document);
   const { definition, progress } = texts ?? textsOf(document);
-  const bytes = encoder.encode(`${headerText(index, document.parked)}\n${definition}\n${progress}`);
+  const bytes = encoder.encode(
+    `${headerText(index, document.parked)}\n${definition}\n${progress}`,
+  );
   const parts = Math.max(1, Math.ceil(bytes.length / MAX_KV_VALUE_BYTES));
   if (parts <= MAX_KV_PARTS) bytes[PARTS_AT] = DIGIT_ZERO + parts;
   const values = Array.from(
     { length: parts },
-    (_, n) => bytes.subarray(n * MAX_KV_VALUE_BYTES, (n + 1) * MAX_KV_VALUE_BYTES),
+    (_, n) =>
+      bytes.subarray(n * MAX_KV_VALUE_BYTES, (n + 1) * MAX_KV_VALUE_BYTES),
   );
   const stored: Stored = { document, index, parts, size: bytes.length };
-  return { stored: texts === undefined ? stored : { ...stored, texts }, values };
+  return {
+    stored: texts === undefined ? stored : { ...stored, texts },
+    values,
+  };
 }
 
 /** How many bytes a document takes as JSON, as {@linkcode StorageSupports.maxDocumentBytes} counts them. */
@@ -108,37 +118,82 @@ export function documentBytes(document: ScheduleDocument): number {
 
 /** How many parts there are, by the first of them. */
 export function partsOf(value: unknown): number {
-  const parts = value instanceof Uint8Array ? (value[PARTS_AT] ?? 0) - DIGIT_ZERO : 1;
+  const parts = value instanceof Uint8Array
+    ? (value[PARTS_AT] ?? 0) - DIGIT_ZERO
+    : 1;
   return parts >= 1 && parts <= MAX_KV_PARTS ? parts : 1;
 }
 
 /** The document of its values. What cannot be read is made up from what its first line still tells. */
 export function decodeDocument(id: string, values: readonly unknown[]): Stored {
-  const [first = "", definition = "", progress = ""] = joined(values).split("\n");
+  const [first = "", definition = "", progress = ""] = joined(values).split(
+    "\n",
+  );
   const texts = { definition, progress };
   const header = readHeader(first);
   const index = indexOf(header);
   const parked = header[13];
-  const known = { index, parts: values.length, size: first.length + definition.length + progress.length };
+  const known = {
+    index,
+    parts: values.length,
+    size: first.length + definition.length + progress.length,
+  };
   try {
-    const read = { id, definition: JSON.parse(definition), progress: JSON.parse(progress) };
-    const document = checkDocument(parked === null ? read : { ...read, parked });
-    return parked === null ? { ...known, document } : { ...known, document, texts };
+    const fields: unknown = JSON.parse(progress);
+    const isObject = typeof fields === "object" && fields !== null &&
+      !Array.isArray(fields);
+    const read = {
+      id,
+      definition: JSON.parse(definition),
+      progress: isObject ? { ...RESTING, ...fields } : fields,
+    };
+    const document = checkDocument(
+      parked === null ? read : { ...read, parked },
+    );
+    return parked === null
+      ? { ...known, document }
+      : { ...known, document, texts };
   } catch (error) {
     const damage = error instanceof Error ? error.message : String(error);
     const document = remains(id, index, parked ?? damage);
-    return parked === null ? { ...known, document, texts, damage } : { ...known, document, texts };
+    return parked === null
+      ? { ...known, document, texts, damage }
+      : { ...known, document, texts };
   }
 }
 
 function textsOf({ definition, progress }: ScheduleDocument): StoredTexts {
   let text = definitionTexts.get(definition);
-  if (text === undefined) definitionTexts.set(definition, text = JSON.stringify(definition));
-  return { definition: text, progress: JSON.stringify(progress) };
+  if (text === undefined) {
+    definitionTexts.set(definition, text = JSON.stringify(definition));
+  }
+  return { definition: text, progress: JSON.stringify(moved(progress)) };
+}
+
+/** Progress without what is at rest. */
+function moved(progress: ScheduleProgress): Partial<ScheduleProgress> {
+  const fields = Object.entries(progress).filter(([key, value]) => {
+    const resting: unknown = RESTING[key as keyof ScheduleProgress];
+    return Array.isArray(resting) ? value.length > 0 : value !== resting;
+  });
+  return Object.fromEntries(fields);
 }
 
 function headerText(index: DocumentIndex, parked: string | undefined): string {
-  const { lane, wakeAt, nextRun, task, owner, name, key, group, target, tags, live, running } = index;
+  const {
+    lane,
+    wakeAt,
+    nextRun,
+    task,
+    owner,
+    name,
+    key,
+    group,
+    target,
+    tags,
+    live,
+    running,
+  } = index;
   const flags = [live ? 1 : 0, running ? 1 : 0] as const;
   const header: Header = [
     1,
@@ -158,12 +213,29 @@ function headerText(index: DocumentIndex, parked: string | undefined): string {
   return JSON.stringify(header);
 }
 
-const NO_HEADER: Header = [1, null, null, null, "", "", null, null, null, null, [], 1, 0, null];
+const NO_HEADER: Header = [
+  1,
+  null,
+  null,
+  null,
+  "",
+  "",
+  null,
+  null,
+  null,
+  null,
+  [],
+  1,
+  0,
+  null,
+];
 
 function readHeader(line: string): Header {
   try {
     const header: unknown = JSON.parse(line);
-    if (Array.isArray(header) && header.length === NO_HEADER.length) return header as unknown as Header;
+    if (Array.isArray(header) && header.length === NO_HEADER.length) {
+      return header as unknown as Header;
+    }
   } catch {
     // What is indexed is then not known; whatever finds the document removes its entry.
   }
@@ -171,7 +243,21 @@ function readHeader(line: string): Header {
 }
 
 function indexOf(header: Header): DocumentIndex {
-  const [, lane, wakeAt, nextRun, task, owner, name, key, group, target, tags, live, running] = header;
+  const [
+    ,
+    lane,
+    wakeAt,
+    nextRun,
+    task,
+    owner,
+    name,
+    key,
+    group,
+    target,
+    tags,
+    live,
+    running,
+  ] = header;
   return {
     lane,
     wakeAt,
@@ -190,7 +276,9 @@ function indexOf(header: Header): DocumentIndex {
 
 /** Values joined to their text; a value of another type, which somebody else put there, is no text. */
 function joined(values: readonly unknown[]): string {
-  const bytes = values.map((value) => value instanceof Uint8Array ? value : new Uint8Array());
+  const bytes = values.map((value) =>
+    value instanceof Uint8Array ? value : new Uint8Array()
+  );
   if (bytes.length === 1) return decoder.decode(bytes[0]);
   const all = new Uint8Array(bytes.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
@@ -202,7 +290,11 @@ function joined(values: readonly unknown[]): string {
 }
 
 /** A document made up from what is indexed. It never fires: it is only seen parked. */
-function remains(id: string, index: DocumentIndex, parked: string): ScheduleDocument {
+function remains(
+  id: string,
+  index: DocumentIndex,
+  parked: string,
+): ScheduleDocument {
   const { task, owner, name, key, group, target, tags } = index;
   const definition: ScheduleDefinition = {
     task,
@@ -220,6 +312,8 @@ function remains(id: string, index: DocumentIndex, parked: string): ScheduleDocu
     history: 0,
     createdAt: 0,
   };
-  const progress = index.live ? RESTING : { ...RESTING, retired: { at: 0, reason: "failed" } };
+  const progress = index.live
+    ? RESTING
+    : { ...RESTING, retired: { at: 0, reason: "failed" } };
   return { id, definition, progress, parked };
 }

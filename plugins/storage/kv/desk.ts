@@ -78,13 +78,21 @@ export class Desk {
   /** Waits after a conflict, a little longer each time, and gives up in the end. */
   async pause(attempt: number): Promise<void> {
     if (attempt >= MAX_KV_ATTEMPTS) {
-      throw new StorageError(`kv: writing schedules: others were faster ${attempt} times in a row`);
+      throw new StorageError(
+        `kv: writing schedules: others were faster ${attempt} times in a row`,
+      );
     }
-    await jitter(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10)));
+    await jitter(
+      Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10)),
+    );
   }
 
   /** Reads what is asked for, and the documents that names and keys lead to. */
-  async learn(known: Knowledge, ids: Iterable<string>, pointers: readonly KvKey[]): Promise<void> {
+  async learn(
+    known: Knowledge,
+    ids: Iterable<string>,
+    pointers: readonly KvKey[],
+  ): Promise<void> {
     const [documents, found] = await Promise.all([
       this.ledger.documents([...ids]),
       pointers.length === 0 ? new Map() : this.ledger.pointers(pointers),
@@ -94,17 +102,23 @@ export class Desk {
     const led = pointers.map((key) => known.pointers.get(nameOf(key))!.id)
       .filter((id) => id !== undefined && !known.documents.has(id)) as string[];
     if (led.length === 0) return;
-    for (const [id, read] of await this.ledger.documents(led)) known.documents.set(id, read);
+    for (const [id, read] of await this.ledger.documents(led)) {
+      known.documents.set(id, read);
+    }
   }
 
   /** Reads what was taken to be absent; answers whether all of it is. */
   async verify(known: Knowledge): Promise<boolean> {
-    const [ids, pointers] = [[...known.missingDocuments], [...known.missingPointers.values()]];
+    const [ids, pointers] = [[...known.missingDocuments], [
+      ...known.missingPointers.values(),
+    ]];
     known.missingDocuments.clear();
     known.missingPointers.clear();
     if (ids.length === 0 && pointers.length === 0) return true;
     await this.learn(known, ids, pointers);
     return ids.every((id) => known.documents.get(id) === undefined) &&
-      pointers.every((key) => known.pointers.get(nameOf(key))!.id === undefined);
+      pointers.every((key) =>
+        known.pointers.get(nameOf(key))!.id === undefined
+      );
   }
 }

@@ -8,7 +8,14 @@ import {
 } from "../../../src/contract/mod.ts";
 import type { Stored } from "./codec.ts";
 import type { KvEntryLike, KvKey } from "./handle.ts";
-import { fromKeyText, isOwnerIndexed, type Keys, keyText, nameOf, type ValueIndex } from "./keys.ts";
+import {
+  fromKeyText,
+  isOwnerIndexed,
+  type Keys,
+  keyText,
+  nameOf,
+  type ValueIndex,
+} from "./keys.ts";
 import type { DocumentCache } from "./document_cache.ts";
 import type { Read, Reader } from "./reader.ts";
 
@@ -19,7 +26,13 @@ type Page = readonly { readonly id: string; readonly entry: KvEntryLike }[];
 const NEXT = false;
 
 /** Indexes by value that a query is answered from, the most telling first. */
-const INDEXES = ["target", "group", "tag", "owner", "task"] as const satisfies readonly ValueIndex[];
+const INDEXES = [
+  "target",
+  "group",
+  "tag",
+  "owner",
+  "task",
+] as const satisfies readonly ValueIndex[];
 
 /** Reads documents without a turn of its own: what it answers was there at some moment of the call. */
 export class Finder {
@@ -41,23 +54,41 @@ export class Finder {
   /** The earliest wake time of each lane that has one. */
   async heads(lanes: readonly string[]): Promise<Map<string, number>> {
     const unique = [...new Set(lanes)];
-    const lists = await Promise.all(unique.map((lane) => this.#reader.list({ prefix: this.#keys.lane(lane) }, 1)));
-    return new Map(lists.flatMap((entries, i) => entries.map(({ key }) => [unique[i]!, key.at(-2) as number])));
+    const lists = await Promise.all(
+      unique.map((lane) =>
+        this.#reader.list({ prefix: this.#keys.lane(lane) }, 1)
+      ),
+    );
+    return new Map(
+      lists.flatMap((entries, i) =>
+        entries.map(({ key }) => [unique[i]!, key.at(-2) as number])
+      ),
+    );
   }
 
   /** What every lane holds that is due: goes from lane to lane by their first entries. */
-  async backlog(before: number, limit: number): Promise<readonly LaneBacklog[]> {
+  async backlog(
+    before: number,
+    limit: number,
+  ): Promise<readonly LaneBacklog[]> {
     const lanes: LaneBacklog[] = [];
     const prefix = this.#keys.wakes;
     let start: KvKey | undefined;
     for (;;) {
-      const [first] = await this.#reader.list(start === undefined ? { prefix } : { prefix, start }, 1);
+      const [first] = await this.#reader.list(
+        start === undefined ? { prefix } : { prefix, start },
+        1,
+      );
       if (first === undefined) return lanes;
-      const [lane, earliest] = first.key.slice(prefix.length) as [string | Uint8Array, number];
+      const [lane, earliest] = first.key.slice(prefix.length) as [
+        string | Uint8Array,
+        number,
+      ];
       const task = fromKeyText(lane);
-      const due = earliest > before
-        ? []
-        : await this.#reader.list({ prefix: this.#keys.lane(task), end: this.#keys.due(task, before) }, limit);
+      const due = earliest > before ? [] : await this.#reader.list({
+        prefix: this.#keys.lane(task),
+        end: this.#keys.due(task, before),
+      }, limit);
       lanes.push({ task, due: due.length, earliest });
       start = this.#keys.afterLane(lane);
     }
@@ -71,8 +102,11 @@ export class Finder {
       const reads = await this.#documents(page.map(({ id }) => id));
       for (const [i, read] of reads.entries()) {
         const { id, entry } = page[i]!;
-        if (!this.#leadsTo(entry, id, read?.stored)) await this.#repair(entry, id, read);
-        else if (fits(read!.stored.index, query)) found.push(read!.stored.document);
+        if (!this.#leadsTo(entry, id, read?.stored)) {
+          await this.#repair(entry, id, read);
+        } else if (fits(read!.stored.index, query)) {
+          found.push(read!.stored.document);
+        }
         if (found.length >= limit) return found;
       }
     }
@@ -80,16 +114,27 @@ export class Finder {
   }
 
   #documents(ids: readonly string[]): Promise<readonly (Read | undefined)[]> {
-    return this.#reader.documents(ids, (id, versionstamp) => this.#cache.at(id, versionstamp)?.stored);
+    return this.#reader.documents(
+      ids,
+      (id, versionstamp) => this.#cache.at(id, versionstamp)?.stored,
+    );
   }
 
   async *#pages(query: DocumentQuery, limit: number): AsyncGenerator<Page> {
     const { name, after = "" } = query;
     const prefix = this.#prefix(query);
-    if (prefix !== undefined) return yield* this.#inOrder(prefix, query.after, limit);
-    const page = name === undefined ? await this.#running() : await this.#called(name);
-    const sorted = page.filter(({ id }) => id > after).sort((a, b) => a.id < b.id ? -1 : 1);
-    for (let i = 0; i < sorted.length; i += MAX_KV_LIST_BATCH) yield sorted.slice(i, i + MAX_KV_LIST_BATCH);
+    if (prefix !== undefined) {
+      return yield* this.#inOrder(prefix, query.after, limit);
+    }
+    const page = name === undefined
+      ? await this.#running()
+      : await this.#called(name);
+    const sorted = page.filter(({ id }) => id > after).sort((a, b) =>
+      a.id < b.id ? -1 : 1
+    );
+    for (let i = 0; i < sorted.length; i += MAX_KV_LIST_BATCH) {
+      yield sorted.slice(i, i + MAX_KV_LIST_BATCH);
+    }
   }
 
   /** Where the ids that a query is about stand in order, if they do. */
@@ -99,17 +144,32 @@ export class Finder {
     if (query.name !== undefined) return undefined;
     for (const index of INDEXES) {
       const value = query[index];
-      if (value !== undefined && (index !== "owner" || isOwnerIndexed(value))) return this.#keys.having(index, value);
+      if (value !== undefined && (index !== "owner" || isOwnerIndexed(value))) {
+        return this.#keys.having(index, value);
+      }
     }
     return this.#keys.live;
   }
 
-  async *#inOrder(prefix: KvKey, after: string | undefined, limit: number): AsyncGenerator<Page> {
+  async *#inOrder(
+    prefix: KvKey,
+    after: string | undefined,
+    limit: number,
+  ): AsyncGenerator<Page> {
     const size = Math.min(MAX_KV_LIST_BATCH, limit);
-    for (let last: unknown = after === undefined ? undefined : keyText(after);;) {
-      const selector = last === undefined ? { prefix } : { prefix, start: [...prefix, last as string, NEXT] };
+    for (
+      let last: unknown = after === undefined ? undefined : keyText(after);;
+    ) {
+      const selector = last === undefined
+        ? { prefix }
+        : { prefix, start: [...prefix, last as string, NEXT] };
       const entries = await this.#reader.list(selector, size);
-      if (entries.length > 0) yield entries.map((entry) => ({ id: fromKeyText(entry.key.at(-1)), entry }));
+      if (entries.length > 0) {
+        yield entries.map((entry) => ({
+          id: fromKeyText(entry.key.at(-1)),
+          entry,
+        }));
+      }
       if (entries.length < size) return;
       last = entries.at(-1)!.key.at(-1);
     }
@@ -123,9 +183,15 @@ export class Finder {
 
   /** Documents with a run: the entries of when they wake tell, since a run's lease has an end. */
   async #running(): Promise<Page> {
-    const [wakes, idle] = await Promise.all([this.#all(this.#keys.wakes), this.#all(this.#keys.running)]);
+    const [wakes, idle] = await Promise.all([
+      this.#all(this.#keys.wakes),
+      this.#all(this.#keys.running),
+    ]);
     const entries = [...wakes.filter(({ value }) => value === 1), ...idle];
-    return entries.map((entry) => ({ id: fromKeyText(entry.key.at(-1)), entry }));
+    return entries.map((entry) => ({
+      id: fromKeyText(entry.key.at(-1)),
+      entry,
+    }));
   }
 
   #all(prefix: KvKey): Promise<readonly KvEntryLike[]> {
@@ -133,7 +199,11 @@ export class Finder {
   }
 
   /** Whether an entry still stands for the document that it leads to. */
-  #leadsTo({ key }: KvEntryLike, id: string, stored: Stored | undefined): boolean {
+  #leadsTo(
+    { key }: KvEntryLike,
+    id: string,
+    stored: Stored | undefined,
+  ): boolean {
     if (stored === undefined) return false;
     const text = nameOf(key as KvKey);
     const wake = this.#keys.wake(id, stored.index);
@@ -147,16 +217,34 @@ export class Finder {
   }
 
   /** Removes an entry that leads nowhere, unless it or its document has changed meanwhile. */
-  async #repair({ key, versionstamp }: KvEntryLike, id: string, read: Read | undefined): Promise<void> {
+  async #repair(
+    { key, versionstamp }: KvEntryLike,
+    id: string,
+    read: Read | undefined,
+  ): Promise<void> {
     await this.#reader.retry(
       "repairing an index",
-      () => this.#commitRepair(key as KvKey, versionstamp, id, read?.versionstamp ?? null),
+      () =>
+        this.#commitRepair(
+          key as KvKey,
+          versionstamp,
+          id,
+          read?.versionstamp ?? null,
+        ),
     );
   }
 
-  #commitRepair(key: KvKey, versionstamp: string | null, id: string, document: string | null): Promise<unknown> {
+  #commitRepair(
+    key: KvKey,
+    versionstamp: string | null,
+    id: string,
+    document: string | null,
+  ): Promise<unknown> {
     const commit = this.#reader.handle.atomic();
-    commit.check({ key, versionstamp }, { key: this.#keys.schedule(id), versionstamp: document });
+    commit.check({ key, versionstamp }, {
+      key: this.#keys.schedule(id),
+      versionstamp: document,
+    });
     commit.delete(key);
     commit.set(this.#keys.last, null);
     return commit.commit();
@@ -171,6 +259,7 @@ function fits(index: DocumentIndex, query: DocumentQuery): boolean {
     (query.target === undefined || index.target === query.target) &&
     (query.group === undefined || index.group === query.group) &&
     (query.tag === undefined || index.tags.includes(query.tag)) &&
-    (query.dueBefore === undefined || (index.nextRun !== null && index.nextRun < query.dueBefore)) &&
+    (query.dueBefore === undefined ||
+      (index.nextRun !== null && index.nextRun < query.dueBefore)) &&
     (query.running !== true || index.running);
 }

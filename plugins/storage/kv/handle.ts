@@ -1,5 +1,6 @@
 /** A key: its parts in order. */
-export type KvKey = readonly (Uint8Array | string | number | bigint | boolean)[];
+export type KvKey =
+  readonly (Uint8Array | string | number | bigint | boolean)[];
 
 /** What is stored under a key; without a versionstamp where there is nothing. */
 export interface KvEntryLike {
@@ -9,7 +10,9 @@ export interface KvEntryLike {
 }
 
 /** What a commit answers: the versionstamp of all it wrote, or that a check failed. */
-export type KvCommitLike = { readonly ok: true; readonly versionstamp: string } | { readonly ok: false };
+export type KvCommitLike =
+  | { readonly ok: true; readonly versionstamp: string }
+  | { readonly ok: false };
 
 /** The few methods of an atomic operation that are used. */
 export interface KvAtomicLike {
@@ -35,7 +38,10 @@ export interface KvLike {
   /** Reads at most ten keys in one snapshot. */
   getMany(keys: KvKey[]): Promise<KvEntryLike[]>;
   /** Reads the keys of a range, in order. */
-  list(selector: KvSelectorLike, options: { limit: number; batchSize: number }): AsyncIterable<KvEntryLike>;
+  list(
+    selector: KvSelectorLike,
+    options: { limit: number; batchSize: number },
+  ): AsyncIterable<KvEntryLike>;
   /** Begins an atomic operation. */
   atomic(): KvAtomicLike;
   /** Tells what the keys hold, now and after each change. */
@@ -74,6 +80,8 @@ export function isFile(path: string): boolean {
  * Whether a handle's watch can be used. That of the npm package's native part keeps Node from ending for good, closed or
  * not (0.14.0), so that such a handle is polled.
  */
-export function canWatch(handle: KvLike): handle is KvLike & Required<Pick<KvLike, "watch">> {
+export function canWatch(
+  handle: KvLike,
+): handle is KvLike & Required<Pick<KvLike, "watch">> {
   return typeof handle.watch === "function" && !("napi" in handle);
 }

@@ -50,7 +50,9 @@ export class Ledger {
 
   /** Adds the guard against others' writes to a commit, and the notice to others of this one. */
   guard(commit: KvAtomicLike, guard: Guard): void {
-    if (guard === "everything") commit.check({ key: this.#keys.last, versionstamp: this.#mark ?? null });
+    if (guard === "everything") {
+      commit.check({ key: this.#keys.last, versionstamp: this.#mark ?? null });
+    }
     commit.set(this.#keys.last, null);
   }
 
@@ -61,7 +63,9 @@ export class Ledger {
   }
 
   /** Documents as they are now. */
-  async documents(ids: readonly string[]): Promise<Map<string, Read | undefined>> {
+  async documents(
+    ids: readonly string[],
+  ): Promise<Map<string, Read | undefined>> {
     const found = new Map<string, Read | undefined>();
     const unknown: string[] = [];
     for (const id of new Set(ids)) {
@@ -69,7 +73,8 @@ export class Ledger {
       if (read === undefined) unknown.push(id);
       else found.set(id, read);
     }
-    const known = (id: string, versionstamp: string) => this.cache.at(id, versionstamp)?.stored;
+    const known = (id: string, versionstamp: string) =>
+      this.cache.at(id, versionstamp)?.stored;
     const reads = await this.#reader.documents(unknown, known);
     reads.forEach((read, i) => {
       found.set(unknown[i]!, read);

@@ -1,4 +1,9 @@
-import { type Duration, parseDuration, SchedulerError, show } from "../../../src/contract/mod.ts";
+import {
+  type Duration,
+  parseDuration,
+  SchedulerError,
+  show,
+} from "../../../src/contract/mod.ts";
 import type { KvLike } from "./handle.ts";
 
 /** Options of {@linkcode kv}. Exactly one of `kv` and `path` is given. */
@@ -48,18 +53,28 @@ function settings(options: KvOptions): KvSettings {
     throw invalid("options", options, "a path, a KV handle or an object");
   }
   for (const key of Object.keys(options)) {
-    if (!KEYS.includes(key)) throw invalid(key, options[key as keyof KvOptions], `one of ${KEYS.join(", ")}`);
+    if (!KEYS.includes(key)) {
+      throw invalid(
+        key,
+        options[key as keyof KvOptions],
+        `one of ${KEYS.join(", ")}`,
+      );
+    }
   }
   return {
     source: readSource(options),
     prefix: readPrefix(options.prefix),
-    pollMs: options.pollInterval === undefined ? undefined : readPoll(options.pollInterval),
+    pollMs: options.pollInterval === undefined
+      ? undefined
+      : readPoll(options.pollInterval),
   };
 }
 
 function readSource({ kv, path }: KvOptions): KvSettings["source"] {
   if (kv !== undefined) {
-    if (path !== undefined) throw invalid("path", path, "nothing beside a handle");
+    if (path !== undefined) {
+      throw invalid("path", path, "nothing beside a handle");
+    }
     if (isHandle(kv)) return { kv };
     throw invalid("kv", kv, "a handle of Deno.openKv() or @deno/kv");
   }
@@ -69,9 +84,14 @@ function readSource({ kv, path }: KvOptions): KvSettings["source"] {
 
 function readPrefix(prefix: unknown = DEFAULT_PREFIX): string {
   if (
-    typeof prefix === "string" && prefix.length > 0 && prefix.length <= MAX_PREFIX_LENGTH && prefix.isWellFormed()
+    typeof prefix === "string" && prefix.length > 0 &&
+    prefix.length <= MAX_PREFIX_LENGTH && prefix.isWellFormed()
   ) return prefix;
-  throw invalid("prefix", prefix, `text of 1 to ${MAX_PREFIX_LENGTH} characters`);
+  throw invalid(
+    "prefix",
+    prefix,
+    `text of 1 to ${MAX_PREFIX_LENGTH} characters`,
+  );
 }
 
 function readPoll(given: Duration): number {
@@ -82,11 +102,21 @@ function readPoll(given: Duration): number {
 
 function isHandle(value: unknown): value is KvLike {
   return typeof value === "object" && value !== null &&
-    METHODS.every((method) => typeof (value as Partial<KvLike>)[method] === "function");
+    METHODS.every((method) =>
+      typeof (value as Partial<KvLike>)[method] === "function"
+    );
 }
 
-function invalid(option: string, given: unknown, expected: string): SchedulerError {
-  return new SchedulerError("config_invalid", `kv: ${option}: ${show(given)}; expected ${expected}`, {
-    details: { option, given: show(given) },
-  });
+function invalid(
+  option: string,
+  given: unknown,
+  expected: string,
+): SchedulerError {
+  return new SchedulerError(
+    "config_invalid",
+    `kv: ${option}: ${show(given)}; expected ${expected}`,
+    {
+      details: { option, given: show(given) },
+    },
+  );
 }

@@ -89,7 +89,11 @@ export class Plan {
   add(group: Group, now: number): Added {
     this.#seenIds = new Set();
     this.#seenNames = new Map();
-    const evaluation = evaluateGroup(group, (select) => this.#find(select), now);
+    const evaluation = evaluateGroup(
+      group,
+      (select) => this.#find(select),
+      now,
+    );
     if (!evaluation.committed) return evaluation;
     const conflict = this.#conflict(evaluation.writes);
     if (conflict !== undefined) return { committed: false, reason: conflict };
@@ -101,14 +105,24 @@ export class Plan {
   change(read: Read, id: string, after: ScheduleDocument | null): Added {
     this.#seenIds = new Set([id]);
     this.#seenNames = new Map();
-    return this.#accept([{ before: read.stored.document, after }]) ?? { committed: true, values: [] };
+    return this.#accept([{ before: read.stored.document, after }]) ??
+      { committed: true, values: [] };
   }
 
   /** Removes a key at which nothing stands that it should lead to. */
   repair(key: KvKey, id: string): boolean {
-    if (this.#mutations + 1 > MAX_KV_MUTATIONS || this.#checkedIds.size + 1 > this.#maxChecks) return false;
+    if (
+      this.#mutations + 1 > MAX_KV_MUTATIONS ||
+      this.#checkedIds.size + 1 > this.#maxChecks
+    ) return false;
     this.#checkedIds.add(id);
-    this.writes.set(`\0${nameOf(key)}`, { sets: [], deletes: [key], stored: undefined, bytes: 0, takes: [] });
+    this.writes.set(`\0${nameOf(key)}`, {
+      sets: [],
+      deletes: [key],
+      stored: undefined,
+      bytes: 0,
+      takes: [],
+    });
     this.#mutations++;
     return true;
   }
@@ -117,19 +131,31 @@ export class Plan {
   fill(commit: KvAtomicLike, checkEach: boolean): void {
     if (checkEach) {
       for (const id of this.#checkedIds) {
-        const versionstamp = this.#known.documents.get(id)?.versionstamp ?? null;
+        const versionstamp = this.#known.documents.get(id)?.versionstamp ??
+          null;
         commit.check({ key: this.#keys.schedule(id), versionstamp });
       }
       for (const [text, key] of this.#checkedNames) {
-        commit.check({ key, versionstamp: this.#known.pointers.get(text)?.versionstamp ?? null });
+        commit.check({
+          key,
+          versionstamp: this.#known.pointers.get(text)?.versionstamp ?? null,
+        });
       }
     }
     const taken = new Set<string>();
-    for (const { takes } of this.writes.values()) for (const key of takes) taken.add(nameOf(key));
-    for (const { deletes } of this.writes.values()) {
-      for (const key of deletes) if (!taken.has(nameOf(key))) commit.delete(key);
+    for (const { takes } of this.writes.values()) {
+      for (const key of takes) taken.add(nameOf(key));
     }
-    for (const { sets } of this.writes.values()) for (const [key, value] of sets) commit.set(key, value);
+    for (const { deletes } of this.writes.values()) {
+      for (const key of deletes) {
+        if (!taken.has(nameOf(key))) commit.delete(key);
+      }
+    }
+    for (const { sets } of this.writes.values()) {
+      for (const [key, value] of sets) {
+        commit.set(key, value);
+      }
+    }
   }
 
   #find(select: Exclude<Selector, null>): ScheduleDocument | undefined {
@@ -146,7 +172,9 @@ export class Plan {
   #current(id: string): ScheduleDocument | undefined {
     this.#seenIds.add(id);
     const planned = this.#documents.get(id);
-    return planned === undefined ? this.#known.document(id)?.stored.document : planned ?? undefined;
+    return planned === undefined
+      ? this.#known.document(id)?.stored.document
+      : planned ?? undefined;
   }
 
   /** The id of the live document that holds a name or key; a key that leads to one that does not is as good as none. */
@@ -155,8 +183,11 @@ export class Plan {
     const planned = this.#names.get(text);
     if (planned !== undefined) return planned ?? undefined;
     const id = this.#known.pointer(key)?.id;
-    const stored = id === undefined ? undefined : this.#known.document(id)?.stored;
-    return stored !== undefined && this.#keys.names(stored.index).some((name) => nameOf(name) === text)
+    const stored = id === undefined
+      ? undefined
+      : this.#known.document(id)?.stored;
+    return stored !== undefined &&
+        this.#keys.names(stored.index).some((name) => nameOf(name) === text)
       ? id
       : undefined;
   }
@@ -165,19 +196,29 @@ export class Plan {
   #conflict(writes: readonly Write[]): SchedulerError | undefined {
     const names = new Map<string, string | null>();
     for (const { before } of writes) {
-      if (before !== undefined) { for (const key of this.#namesOf(before)) names.set(nameOf(key), null); }
+      if (before !== undefined) {
+        for (const key of this.#namesOf(before)) names.set(nameOf(key), null);
+      }
     }
     for (const { before, after } of writes) {
       if (after === null) continue;
-      if (before === undefined ? this.#current(after.id) !== undefined : before.id !== after.id) {
+      if (
+        before === undefined
+          ? this.#current(after.id) !== undefined
+          : before.id !== after.id
+      ) {
         return conflict(`id ${show(after.id)} is in use`, after.id);
       }
       for (const key of this.#namesOf(after)) {
         const text = nameOf(key);
-        const holder = names.has(text) ? names.get(text) ?? undefined : this.#holder(key);
+        const holder = names.has(text)
+          ? names.get(text) ?? undefined
+          : this.#holder(key);
         if (holder !== undefined && holder !== after.id) {
           return conflict(
-            `the name or key of schedule ${show(after.id)} names a live one of its owner already`,
+            `the name or key of schedule ${
+              show(after.id)
+            } names a live one of its owner already`,
             holder,
           );
         }
@@ -189,7 +230,9 @@ export class Plan {
 
   #namesOf(document: ScheduleDocument): readonly KvKey[] {
     const { owner, name = null, key = null } = document.definition;
-    if (document.progress.retired !== undefined || (name === null && key === null)) return [];
+    if (
+      document.progress.retired !== undefined || (name === null && key === null)
+    ) return [];
     return this.#keys.names({ ...NAMELESS, owner, name, key });
   }
 
@@ -198,11 +241,17 @@ export class Plan {
     let [mutations, bytes] = [this.#mutations, this.#bytes];
     for (const { before, after } of writes) {
       const id = (after ?? before)!.id;
-      const write = planWrite(this.#keys, id, this.#known.documents.get(id)?.stored, after);
+      const write = planWrite(
+        this.#keys,
+        id,
+        this.#known.documents.get(id)?.stored,
+        after,
+      );
       const large = after === null ? undefined : refusal(before, after, write);
       if (large !== undefined) return { committed: false, reason: large };
       const earlier = this.writes.get(id);
-      mutations += mutationsOf(write) - (earlier === undefined ? 0 : mutationsOf(earlier));
+      mutations += mutationsOf(write) -
+        (earlier === undefined ? 0 : mutationsOf(earlier));
       bytes += write.bytes - (earlier?.bytes ?? 0);
       planned.set(id, write);
       for (const key of write.takes) this.#seenNames.set(nameOf(key), key);
@@ -212,7 +261,9 @@ export class Plan {
     for (const write of writes) this.#remember(write);
     for (const [id, write] of planned) this.writes.set(id, write);
     for (const id of this.#seenIds) this.#checkedIds.add(id);
-    for (const [text, key] of this.#seenNames) this.#checkedNames.set(text, key);
+    for (const [text, key] of this.#seenNames) {
+      this.#checkedNames.set(text, key);
+    }
     this.#mutations = mutations;
     this.#bytes = bytes;
     return undefined;
@@ -222,20 +273,38 @@ export class Plan {
   #over(mutations: number, bytes: number): Added | undefined {
     let checks = this.#checkedIds.size + this.#checkedNames.size;
     for (const id of this.#seenIds) if (!this.#checkedIds.has(id)) checks++;
-    for (const text of this.#seenNames.keys()) if (!this.#checkedNames.has(text)) checks++;
-    const fits = mutations <= MAX_KV_MUTATIONS && bytes <= MAX_KV_COMMIT_BYTES && checks <= this.#maxChecks;
+    for (const text of this.#seenNames.keys()) {
+      if (!this.#checkedNames.has(text)) checks++;
+    }
+    const fits = mutations <= MAX_KV_MUTATIONS &&
+      bytes <= MAX_KV_COMMIT_BYTES && checks <= this.#maxChecks;
     if (fits) return undefined;
     if (!this.isEmpty) return "full";
     const [wrote, took] = [mutations - OWN_MUTATIONS, bytes - OWN_BYTES];
     const most = MAX_KV_MUTATIONS - OWN_MUTATIONS;
-    if (wrote > most) return { committed: false, reason: tooMuch(wrote, most, "keys to write") };
+    if (wrote > most) {
+      return {
+        committed: false,
+        reason: tooMuch(wrote, most, "keys to write"),
+      };
+    }
     const room = MAX_KV_COMMIT_BYTES - OWN_BYTES;
-    return took > room ? { committed: false, reason: tooMuch(took, room, "bytes to write") } : "full";
+    return took > room
+      ? { committed: false, reason: tooMuch(took, room, "bytes to write") }
+      : "full";
   }
 
   #remember({ before, after }: Write): void {
-    if (before !== undefined) { for (const key of this.#namesOf(before)) this.#names.set(nameOf(key), null); }
-    if (after !== null) { for (const key of this.#namesOf(after)) this.#names.set(nameOf(key), after.id); }
+    if (before !== undefined) {
+      for (const key of this.#namesOf(before)) {
+        this.#names.set(nameOf(key), null);
+      }
+    }
+    if (after !== null) {
+      for (const key of this.#namesOf(after)) {
+        this.#names.set(nameOf(key), after.id);
+      }
+    }
     this.#documents.set((after ?? before)!.id, after);
     this.news ||= isNews(before, after);
   }
@@ -267,27 +336,40 @@ function refusal(
   { stored }: DocumentWrite,
 ): SchedulerError | undefined {
   const { size, parts } = stored!;
-  const decided = before?.definition !== after.definition && after.parked === undefined;
+  const decided = before?.definition !== after.definition &&
+    after.parked === undefined;
   if (!decided && parts <= MAX_KV_PARTS) return undefined;
   if (decided && size < MAX_KV_DOCUMENT_BYTES / 2) return undefined;
   const given = documentBytes(after);
   if (given <= MAX_KV_DOCUMENT_BYTES) return undefined;
   const { name, task } = after.definition;
-  const what = name === undefined ? `schedule ${after.id}` : `schedule ${show(name)}`;
+  const what = name === undefined
+    ? `schedule ${after.id}`
+    : `schedule ${show(name)}`;
   return new SchedulerError(
     "input_too_large",
-    `${what} of task ${show(task)}: ${given} bytes serialised; expected at most ${MAX_KV_DOCUMENT_BYTES} in Deno KV`,
+    `${what} of task ${
+      show(task)
+    }: ${given} bytes serialised; expected at most ${MAX_KV_DOCUMENT_BYTES} in Deno KV`,
     { details: { given, limit: MAX_KV_DOCUMENT_BYTES, id: after.id } },
   );
 }
 
 /** Whether somebody other than the writer may want to act on a change: it has to wake earlier, or ends a run. */
-function isNews(before: ScheduleDocument | undefined, after: ScheduleDocument | null): boolean {
+function isNews(
+  before: ScheduleDocument | undefined,
+  after: ScheduleDocument | null,
+): boolean {
   if (after === null) return false;
-  if (before === undefined || before.definition !== after.definition) return true;
+  if (before === undefined || before.definition !== after.definition) {
+    return true;
+  }
   const [was, is] = [before.progress, after.progress];
-  if (is.wakeAt !== null && (was.wakeAt === null || is.wakeAt < was.wakeAt)) return true;
-  const aborts = ({ runs }: ScheduleDocument["progress"]) => runs.filter(({ abort }) => abort !== undefined).length;
+  if (is.wakeAt !== null && (was.wakeAt === null || is.wakeAt < was.wakeAt)) {
+    return true;
+  }
+  const aborts = ({ runs }: ScheduleDocument["progress"]) =>
+    runs.filter(({ abort }) => abort !== undefined).length;
   return aborts(is) > aborts(was);
 }
 

@@ -56,7 +56,8 @@ export class KvStorage implements Storage {
   constructor(settings: KvSettings) {
     this.#settings = settings;
     this.#keys = new Keys(settings.prefix);
-    const stays = !("path" in settings.source && settings.source.path === ":memory:");
+    const stays =
+      !("path" in settings.source && settings.source.path === ":memory:");
     this.supports = {
       clock: false,
       enlist: false,
@@ -70,7 +71,10 @@ export class KvStorage implements Storage {
 
   async open({ clock }: StorageContext): Promise<void> {
     if (this.#opening || this.#opened !== undefined) {
-      throw new StorageError("kv: this store is open already; give each scheduler its own", { retryable: false });
+      throw new StorageError(
+        "kv: this store is open already; give each scheduler its own",
+        { retryable: false },
+      );
     }
     this.#opening = true;
     const { source } = this.#settings;
@@ -99,7 +103,9 @@ export class KvStorage implements Storage {
         return (await commit.commit()).ok;
       },
     });
-    const maxChecks = isDenoHandle(handle) ? MAX_KV_CHECKS : MAX_KV_CHECKS_ELSEWHERE;
+    const maxChecks = isDenoHandle(handle)
+      ? MAX_KV_CHECKS
+      : MAX_KV_CHECKS_ELSEWHERE;
     const desk = new Desk({ keys, reader, ledger, news, maxChecks });
     const subscribers = new Subscribers({
       signals: this.#signals(handle, clock),
@@ -121,10 +127,16 @@ export class KvStorage implements Storage {
   #signals(handle: KvLike, clock: Clock): readonly Signal[] {
     const { source, pollMs } = this.#settings;
     const signals: Signal[] = [];
-    if ("path" in source && isFile(source.path)) signals.push(watchingFile(source.path, clock));
-    else if (canWatch(handle)) signals.push(watching(handle, this.#keys.changed, clock));
-    else if (pollMs === undefined) signals.push(polling(clock, DEFAULT_POLL_MS));
-    return pollMs === undefined ? signals : [...signals, polling(clock, pollMs)];
+    if ("path" in source && isFile(source.path)) {
+      signals.push(watchingFile(source.path, clock));
+    } else if (canWatch(handle)) {
+      signals.push(watching(handle, this.#keys.changed, clock));
+    } else if (pollMs === undefined) {
+      signals.push(polling(clock, DEFAULT_POLL_MS));
+    }
+    return pollMs === undefined
+      ? signals
+      : [...signals, polling(clock, pollMs)];
   }
 
   async close(): Promise<void> {
@@ -144,19 +156,40 @@ export class KvStorage implements Storage {
     return fallback;
   }
 
-  advance<T>(request: AdvanceRequest, step: Step<T>): Promise<AdvanceResult<T>> {
+  advance<T>(
+    request: AdvanceRequest,
+    step: Step<T>,
+  ): Promise<AdvanceResult<T>> {
     return this.#call(async ({ claims, finder }) => {
       const { lanes, now } = request;
       const heads = await finder.heads(lanes);
-      const due = [...heads].filter(([, wakeAt]) => wakeAt <= now).map(([lane]) => lane);
-      if (due.length === 0) return { values: [], more: false, nextWake: earliest(heads), now, damaged: [] };
+      const due = [...heads].filter(([, wakeAt]) => wakeAt <= now).map((
+        [lane],
+      ) => lane);
+      if (due.length === 0) {
+        return {
+          values: [],
+          more: false,
+          nextWake: earliest(heads),
+          now,
+          damaged: [],
+        };
+      }
       const claimed = await claims.claim({ ...request, lanes: due }, step);
       const nextWake = earliest(await finder.heads(lanes));
-      return { ...claimed, more: nextWake !== null && nextWake <= now, nextWake, now };
+      return {
+        ...claimed,
+        more: nextWake !== null && nextWake <= now,
+        nextWake,
+        now,
+      };
     });
   }
 
-  apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
+  apply<T>(
+    groups: readonly Group<T>[],
+    now: number,
+  ): Promise<readonly GroupResult<T>[]> {
     return this.#call(({ writer }) => writer.apply(groups, now));
   }
 
@@ -169,7 +202,9 @@ export class KvStorage implements Storage {
   }
 
   nextWake(lanes: readonly string[]): Promise<number | null> {
-    return this.#call(async ({ finder }) => earliest(await finder.heads(lanes)));
+    return this.#call(async ({ finder }) =>
+      earliest(await finder.heads(lanes))
+    );
   }
 
   backlog(before: number, limit: number): Promise<readonly LaneBacklog[]> {
@@ -193,7 +228,9 @@ export class KvStorage implements Storage {
   }
 
   #use(): Opened {
-    if (this.#opened === undefined) throw new StorageError("kv: the store is not open", { retryable: false });
+    if (this.#opened === undefined) {
+      throw new StorageError("kv: the store is not open", { retryable: false });
+    }
     return this.#opened;
   }
 

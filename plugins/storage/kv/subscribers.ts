@@ -43,7 +43,10 @@ export class Subscribers {
   }
 
   #start(): void {
-    const listener = { look: () => this.#look(), heard: (entry: KvEntryLike) => this.#heard(entry) };
+    const listener = {
+      look: () => this.#look(),
+      heard: (entry: KvEntryLike) => this.#heard(entry),
+    };
     this.#stops = this.#options.signals.map((signal) => signal(listener));
     // What came before the signals are there is not theirs to tell.
     void Promise.allSettled(this.#stops).then(() => this.#look());
@@ -54,14 +57,19 @@ export class Subscribers {
     const stops = this.#stops.splice(0);
     this.#others = undefined;
     this.#ending = this.#ending.then(async () => {
-      for (const result of await Promise.allSettled(stops)) if (result.status === "fulfilled") await result.value();
+      for (const result of await Promise.allSettled(stops)) {
+        if (result.status === "fulfilled") await result.value();
+      }
     });
   }
 
   #look(): void {
     if (this.#listeners.size === 0) return;
     this.#again = this.#looking !== undefined;
-    this.#looking ??= this.#options.read().then((entry) => this.#heard(entry), () => this.#tell()).then(() => {
+    this.#looking ??= this.#options.read().then(
+      (entry) => this.#heard(entry),
+      () => this.#tell(),
+    ).then(() => {
       this.#looking = undefined;
       if (this.#again) this.#look();
     });

@@ -1,4 +1,9 @@
-import { type Clock, type Group, type GroupResult, MAX_KV_OPERATIONS } from "../../../src/contract/mod.ts";
+import {
+  type Clock,
+  type Group,
+  type GroupResult,
+  MAX_KV_OPERATIONS,
+} from "../../../src/contract/mod.ts";
 import type { Desk } from "./desk.ts";
 import { tooMuch } from "./errors.ts";
 import type { KvKey } from "./handle.ts";
@@ -59,12 +64,19 @@ export class Writer {
   }
 
   /** Applies groups in the next commits. */
-  apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
+  apply<T>(
+    groups: readonly Group<T>[],
+    now: number,
+  ): Promise<readonly GroupResult<T>[]> {
     if (groups.length === 0) return Promise.resolve([]);
     const job = new Job(groups.length);
     groups.forEach((group, index) => {
-      if (group.length <= MAX_KV_OPERATIONS) this.#waiting.push({ job, index, group, now });
-      else job.settle(index, { committed: false, reason: tooMuch(group.length, MAX_KV_OPERATIONS, "changes") });
+      if (group.length <= MAX_KV_OPERATIONS) {
+        this.#waiting.push({ job, index, group, now });
+      } else {job.settle(index, {
+          committed: false,
+          reason: tooMuch(group.length, MAX_KV_OPERATIONS, "changes"),
+        });}
     });
     if (this.#waiting.length > 0) this.#schedule();
     return job.promise as Promise<readonly GroupResult<T>[]>;
@@ -109,24 +121,35 @@ export class Writer {
   }
 
   /** Commits the first of them, as many as fit; answers the others, or undefined where somebody else was faster. */
-  async #commit(pendings: readonly Pending[], alone: boolean): Promise<readonly Pending[] | undefined> {
+  async #commit(
+    pendings: readonly Pending[],
+    alone: boolean,
+  ): Promise<readonly Pending[] | undefined> {
     const { maxChecks } = this.#desk;
     const known = new Knowledge();
     let guard = alone ? "everything" as const : "each" as const;
     for (;;) {
       const most = guard === "everything" ? Infinity : maxChecks;
       const plan = new Plan(this.#desk.keys, known, most);
-      const candidates = first(pendings.filter(({ job }) => !job.failed), alone ? MAX_FLUSH_OPERATIONS : maxChecks);
+      const candidates = first(
+        pendings.filter(({ job }) => !job.failed),
+        alone ? MAX_FLUSH_OPERATIONS : maxChecks,
+      );
       await this.#learnSelected(known, candidates);
       const accepted = this.#fill(plan, candidates);
       if (accepted === undefined || !await this.#desk.verify(known)) continue;
       // One that needs more checks than there are is committed only if nobody else writes meanwhile.
-      if (accepted.length === 0 && candidates.some(({ job }) => !job.failed)) guard = "everything";
-      else {
+      if (accepted.length === 0 && candidates.some(({ job }) => !job.failed)) {
+        guard = "everything";
+      } else {
         if (!await this.#desk.commit(plan, guard)) return undefined;
-        for (const [{ job, index }, result] of accepted) job.settle(index, result);
+        for (const [{ job, index }, result] of accepted) {
+          job.settle(index, result);
+        }
         const done = new Set(accepted.map(([pending]) => pending));
-        return pendings.filter((pending) => !done.has(pending) && !pending.job.failed);
+        return pendings.filter((pending) =>
+          !done.has(pending) && !pending.job.failed
+        );
       }
     }
   }
@@ -149,7 +172,10 @@ export class Writer {
     return accepted;
   }
 
-  async #learnSelected(known: Knowledge, pendings: readonly Pending[]): Promise<void> {
+  async #learnSelected(
+    known: Knowledge,
+    pendings: readonly Pending[],
+  ): Promise<void> {
     const { keys } = this.#desk;
     const ids: string[] = [];
     const pointers: KvKey[] = [];
@@ -157,8 +183,9 @@ export class Writer {
       for (const { select } of group) {
         if (select === null) continue;
         if ("id" in select) ids.push(select.id);
-        else if ("name" in select) pointers.push(keys.unique("name", select.owner, select.name));
-        else pointers.push(keys.unique("key", select.owner, select.key));
+        else if ("name" in select) {
+          pointers.push(keys.unique("name", select.owner, select.name));
+        } else pointers.push(keys.unique("key", select.owner, select.key));
       }
     }
     await this.#desk.learn(
@@ -173,8 +200,13 @@ export class Writer {
 const MAX_FLUSH_OPERATIONS = 300;
 
 /** The first groups, with so many operations together, and one at least. */
-function first(pendings: readonly Pending[], operations: number): readonly Pending[] {
+function first(
+  pendings: readonly Pending[],
+  operations: number,
+): readonly Pending[] {
   let sum = 0;
-  const end = pendings.findIndex(({ group }, i) => (sum += group.length) > operations && i > 0);
+  const end = pendings.findIndex(({ group }, i) =>
+    (sum += group.length) > operations && i > 0
+  );
   return end === -1 ? pendings : pendings.slice(0, end);
 }

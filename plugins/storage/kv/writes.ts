@@ -1,4 +1,7 @@
-import type { DocumentIndex, ScheduleDocument } from "../../../src/contract/mod.ts";
+import type {
+  DocumentIndex,
+  ScheduleDocument,
+} from "../../../src/contract/mod.ts";
 import { type Encoded, encodeDocument, type Stored } from "./codec.ts";
 import type { KvKey } from "./handle.ts";
 import { keyBytes, type Keys, nameOf } from "./keys.ts";
@@ -22,21 +25,30 @@ export function planWrite(
   before: Stored | undefined,
   after: ScheduleDocument | null,
 ): DocumentWrite {
-  const encoded = after === null ? undefined : encodeDocument(after, before?.texts);
+  const encoded = after === null
+    ? undefined
+    : encodeDocument(after, before?.texts);
   const [old, now] = [before?.index, encoded?.stored.index];
   const sets: (readonly [KvKey, unknown])[] = [];
   const deletes: KvKey[] = [];
   writeParts(keys, id, before, encoded, sets, deletes);
   // The wake entry is written with the document each time, so that its versionstamp tells whether it is up to date.
   const [wasAt, isAt] = [old && keys.wake(id, old), now && keys.wake(id, now)];
-  if (wasAt !== undefined && (isAt === undefined || nameOf(wasAt) !== nameOf(isAt))) deletes.push(wasAt);
+  if (
+    wasAt !== undefined &&
+    (isAt === undefined || nameOf(wasAt) !== nameOf(isAt))
+  ) deletes.push(wasAt);
   if (isAt !== undefined) sets.push([isAt, now!.running ? 1 : 0]);
   const takes: KvKey[] = [];
   if (old === undefined || now === undefined || !isListedAlike(old, now)) {
-    difference(keys.listings(id, old ?? NOTHING), keys.listings(id, now ?? NOTHING), {
-      gone: (key) => deletes.push(key),
-      come: (key) => sets.push([key, null]),
-    });
+    difference(
+      keys.listings(id, old ?? NOTHING),
+      keys.listings(id, now ?? NOTHING),
+      {
+        gone: (key) => deletes.push(key),
+        come: (key) => sets.push([key, null]),
+      },
+    );
     difference(keys.names(old ?? NOTHING), keys.names(now ?? NOTHING), {
       gone: (key) => deletes.push(key),
       come: (key) => {
@@ -45,7 +57,13 @@ export function planWrite(
       },
     });
   }
-  return { sets, deletes, stored: encoded?.stored, bytes: bytesOf(sets, deletes), takes };
+  return {
+    sets,
+    deletes,
+    stored: encoded?.stored,
+    bytes: bytesOf(sets, deletes),
+    takes,
+  };
 }
 
 function writeParts(
@@ -59,7 +77,9 @@ function writeParts(
   const key = (n: number) => n === 0 ? keys.schedule(id) : keys.part(id, n);
   const values = encoded?.values ?? [];
   values.forEach((value, n) => sets.push([key(n), value]));
-  for (let n = values.length; n < (before?.parts ?? 0); n++) deletes.push(key(n));
+  for (let n = values.length; n < (before?.parts ?? 0); n++) {
+    deletes.push(key(n));
+  }
 }
 
 /** What is found by nothing. */
@@ -80,8 +100,10 @@ const NOTHING: DocumentIndex = {
 
 /** Whether two states of a document are found by the same things, but for when they wake. */
 function isListedAlike(a: DocumentIndex, b: DocumentIndex): boolean {
-  return a.live === b.live && a.task === b.task && a.owner === b.owner && a.name === b.name && a.key === b.key &&
-    a.target === b.target && a.group === b.group && isIdle(a) === isIdle(b) && a.tags.length === b.tags.length &&
+  return a.live === b.live && a.task === b.task && a.owner === b.owner &&
+    a.name === b.name && a.key === b.key &&
+    a.target === b.target && a.group === b.group && isIdle(a) === isIdle(b) &&
+    a.tags.length === b.tags.length &&
     a.tags.every((tag, i) => tag === b.tags[i]);
 }
 
@@ -102,11 +124,18 @@ function difference(
 /** Room for a value that is no bytes: null, a flag or an id, with what its serialisation adds. */
 const SMALL_VALUE_BYTES = 16;
 
-function bytesOf(sets: DocumentWrite["sets"], deletes: readonly KvKey[]): number {
+function bytesOf(
+  sets: DocumentWrite["sets"],
+  deletes: readonly KvKey[],
+): number {
   let bytes = 0;
   for (const key of deletes) bytes += keyBytes(key);
   for (const [key, value] of sets) {
-    const size = value instanceof Uint8Array ? value.length : typeof value === "string" ? 2 * value.length : 0;
+    const size = value instanceof Uint8Array
+      ? value.length
+      : typeof value === "string"
+      ? 2 * value.length
+      : 0;
     bytes += keyBytes(key) + size + SMALL_VALUE_BYTES;
   }
   return bytes;
