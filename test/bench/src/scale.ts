@@ -2,8 +2,10 @@
  * 1,000,000 stored future schedules in one SQLite file: memory, idle CPU, how late due ones start, and what finding the
  * due ones costs against a file of 1,000. `STORED=100000` tries it with fewer.
  */
+import { execFileSync } from "node:child_process";
 import { createScheduler, defineTask, type Scheduler } from "../../../mod.ts";
 import { sqlite } from "../../../plugins/storage/sqlite/mod.ts";
+import { systemClock } from "../../../src/system.ts";
 import { coresSince, inDirectory, median, otherCores, percentile, print, residentMiB, silent, sleep } from "./tools.ts";
 
 const STORED = Number(process.env["STORED"] ?? 1_000_000);
@@ -17,7 +19,11 @@ const task = defineTask(
   (_input, { scheduledAt }) => void late.push(Date.now() - scheduledAt.getTime()),
 );
 
-await inDirectory(async (directory) => {
+const [, , , filled, count] = process.argv;
+if (filled !== undefined) await fill(filled, Number(count));
+else await inDirectory(measure);
+
+async function measure(directory: string): Promise<void> {
   const few = await finding(`${directory}/few.db`, 1_000);
   const file = `${directory}/many.db`;
   const many = await finding(file, STORED);
@@ -42,7 +48,7 @@ await inDirectory(async (directory) => {
     otherCores: noise,
   });
   await scheduler.close();
-});
+}
 
 function opened(file: string): Scheduler {
   return createScheduler({
@@ -52,35 +58,37 @@ function opened(file: string): Scheduler {
   });
 }
 
-/** Stores future schedules, then measures what finding 100 due ones among them takes, in milliseconds. */
-async function finding(file: string, stored: number): Promise<number> {
+/** Stores future schedules; in a process of its own, so that what it needed is not taken for what they need. */
+async function fill(file: string, stored: number): Promise<void> {
   const scheduler = opened(file);
-  const from = Date.now() + 86_400_000;
+  const from = firstDue();
   for (let i = 0; i < stored; i += CHUNK) {
     await scheduler.createMany(
-      Array.from(
-        { length: Math.min(CHUNK, stored - i) },
-        (_, k) => ({ task, input: { id: i + k }, at: from + (i + k) * 10 }),
-      ),
+      Array.from({ length: Math.min(CHUNK, stored - i) }, (_, k) => {
+        const id = i + k;
+        return { task, input: { id }, at: from + id * 10 };
+      }),
     );
   }
   await scheduler.close();
+}
+
+/** Tomorrow's noon, the same in both processes. */
+function firstDue(): number {
+  const day = 86_400_000;
+  return Math.floor(Date.now() / day) * day + 1.5 * day;
+}
+
+/** What finding 100 due ones among so many takes, in milliseconds. */
+async function finding(file: string, stored: number): Promise<number> {
+  execFileSync(process.execPath, [process.argv[1]!, "scale", file, `${stored}`], { stdio: "inherit" });
   const store = sqlite(file);
-  const clock = {
-    now: Date.now,
-    monotonic: () => performance.now(),
-    setTimer: () => () => {},
-    defer: setImmediate,
-  };
-  await store.open({ clock: clock as never, logger: silent });
+  await store.open({ clock: systemClock(), logger: silent });
   const times: number[] = [];
   for (let rep = 0; rep < 50; rep++) {
     const started = performance.now();
     // The first hundred are due then; they are left as they are.
-    await store.advance(
-      { lanes: ["", "bench"], limit: 100, now: from + 1_000 },
-      () => ({ value: undefined }),
-    );
+    await store.advance({ lanes: ["", "bench"], limit: 100, now: firstDue() + 990 }, () => ({ value: undefined }));
     times.push(performance.now() - started);
   }
   await store.close();
