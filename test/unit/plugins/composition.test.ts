@@ -19,7 +19,7 @@ import {
 } from "../../../plugins/policies/mod.ts";
 import { memory } from "../../../plugins/storage/memory/mod.ts";
 import { connect } from "../../../plugins/transports/in_process/mod.ts";
-import { CONTRACT, isSchedulerError } from "../../../src/contract/mod.ts";
+import { CONTRACT, isSchedulerError, type ShiftQuestion } from "../../../src/contract/mod.ts";
 import { manualClock } from "../../../src/testing/mod.ts";
 import { recorder } from "../support/schedulers.ts";
 
@@ -166,6 +166,29 @@ describe("the composition of plugins", () => {
     expect(asked.slice(0, 2)).toEqual(["first", "second"]);
     expect(asked).not.toContain("third");
     expect((await made.explain()).decisions.map(({ what }) => what)).toEqual(["ran", "queued"]);
+    await scheduler.close();
+  });
+
+  it("J1 lets the first plugin have the last word on a deadline, after jitter too", async () => {
+    const clock = manualClock("2026-01-01T00:00:00Z");
+    const asked: (readonly [string, number])[] = [];
+    const shifting = (name: string, by: number) =>
+      plugin(name, {
+        policy: {
+          shift: ({ deadline, point }: ShiftQuestion) => (asked.push([name, deadline - point]), deadline + by),
+        },
+      });
+    const beat = defineTask("beat", () => {});
+    const scheduler = createScheduler({
+      clock,
+      tasks: [beat],
+      plugins: [shifting("first", 1), shifting("second", 20)],
+    });
+    const made = await scheduler.every(beat, "1h", undefined, { jitter: { spread: "1s" } });
+    const jittered = asked[0]![1];
+    expect(jittered).toBeLessThanOrEqual(1_000);
+    expect(asked).toEqual([["second", jittered], ["first", jittered + 20]]);
+    expect(made.nextRun!.getTime() - clock.now()).toBe(3_600_000 + jittered + 21);
     await scheduler.close();
   });
 
