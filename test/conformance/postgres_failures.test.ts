@@ -1,0 +1,282 @@
+import type pg from "pg";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { createScheduler, defineTask } from "../../mod.ts";
+import { type PgPoolLike, postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
+import type { ScheduleDocument, Storage } from "../../src/contract/mod.ts";
+import { change, create, document, id, moved, operation, store } from "../../src/testing/storage/documents.ts";
+import { cuttableProxy } from "../support/cuttable_proxy.ts";
+import { freshSchema, sharedServer, testPool } from "../support/postgres.ts";
+import { context } from "./storage_suite.ts";
+
+let url: string;
+beforeAll(async () => void (url = await sharedServer()), 60_000);
+
+const HOUR = 3_600_000;
+
+function arrange() {
+  const [schema, pool] = [freshSchema(), testPool(url)];
+  onTestFinished(async () => void await pool.query(`drop schema if exists "${schema}" cascade`));
+  return { schema, pool };
+}
+
+async function opened(options: PostgresOptions): Promise<Storage> {
+  const storage = postgres({ listen: false, ...options });
+  onTestFinished(() => storage.close());
+  await storage.open(context);
+  return storage;
+}
+
+/** A claim: a run with a lease, so that the store knows the document and settles it the quick way. */
+function claim(storage: Storage): Promise<unknown> {
+  return storage.advance({ lanes: ["work"], limit: 10, now: 0 }, (current, now) => ({
+    document: moved(current, {
+      wakeAt: now + HOUR,
+      fence: 1,
+      runs: [{ fence: 1, point: 0, attempt: 1, missed: 0, instance: "i", leaseUntil: now + HOUR, claimedAt: now }],
+    }),
+    value: 0,
+  }));
+}
+
+function counted(current: ScheduleDocument): ScheduleDocument {
+  return moved(current, { settledCount: current.progress.settledCount + 1, runs: [] });
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!await holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+describe("postgres: connections that are lost", () => {
+  it("B116 M6 the process lives when every connection is ended, and goes on with new ones", async () => {
+    const { schema, pool } = arrange();
+    const ran: string[] = [];
+    const task = defineTask("work", (_input, { schedule }) => void ran.push(schedule.id));
+    const scheduler = createScheduler({
+      storage: postgres({ url: `${url}?application_name=${schema}`, schema }),
+      tasks: [task],
+      logger: quiet,
+    });
+    onTestFinished(() => scheduler.close({ drain: 0 }));
+    await scheduler.start();
+    for (let round = 1; round <= 3; round++) {
+      const { rows } = await pool.query<{ ended: boolean }>(
+        "select pg_terminate_backend(pid) as ended from pg_stat_activity where application_name = $1",
+        [schema],
+      );
+      expect(rows.length).toBeGreaterThan(0);
+      const { id } = await scheduler.at(task, new Date(0)).catch(() => scheduler.at(task, new Date(0)));
+      await until(() => ran.includes(id));
+    }
+  });
+
+  for (const statement of ["commit\0", "with written as"]) {
+    it(`M6 a settlement whose answer is lost at ${JSON.stringify(statement)} is applied once and reported as what it was`, async () => {
+      const { schema } = arrange();
+      const proxy = await cuttableProxy(url);
+      const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
+      await store(storage, [document(1, 5_000)]);
+      await claim(storage);
+      // Two documents in one group go through a transaction, one that is known through a single statement.
+      const second = statement === "commit\0" ? create(document(2, 9_000_000_000_000)) : [];
+      proxy.loseAnswerTo(statement);
+      const [result] = await storage.apply<unknown>([[
+        operation({ id: id(1) }, (current) => ({ document: counted(current!), value: current!.progress.settledCount })),
+        ...second,
+      ]], 0);
+      await proxy.lost();
+      expect(result!.committed && result!.values[0]).toBe(0);
+      expect((await storage.get(id(1)))?.progress.settledCount).toBe(1);
+      expect((await storage.find({ limit: 5 })).length).toBe(second.length + 1);
+    });
+  }
+
+  it("M6 a creation whose answer is lost is stored once and reported as stored", async () => {
+    const { schema } = arrange();
+    const proxy = await cuttableProxy(url);
+    const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
+    proxy.loseAnswerTo("with written as");
+    expect(await storage.apply([create(document(1, 5_000))], 0)).toEqual([{ committed: true, values: [id(1)] }]);
+    await proxy.lost();
+    expect((await storage.find({ limit: 5 })).map((found) => found.id)).toEqual([id(1)]);
+  });
+
+  it("M6 a claim whose answer is lost is an error, and the lease that it left runs out like any other", async () => {
+    const { schema } = arrange();
+    const proxy = await cuttableProxy(url);
+    const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
+    await store(storage, [document(1, 5_000)]);
+    proxy.loseAnswerTo("commit\0");
+    await expect(claim(storage)).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+    await until(async () => (await storage.get(id(1)))?.progress.runs.length === 1);
+  });
+
+  it("a server that is gone is reported at once, and used again when it is back", async () => {
+    const { schema } = arrange();
+    const proxy = await cuttableProxy(url);
+    const storage = await opened({ url: proxy.url, schema });
+    proxy.cut();
+    for (
+      const call of [
+        () => storage.apply([create(document(1, 5_000))], 0),
+        () => storage.get(id(1)),
+        () => claim(storage),
+      ]
+    ) {
+      await expect(call()).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+    }
+    proxy.mend();
+    await store(storage, [document(1, 5_000)]);
+    expect((await storage.get(id(1)))?.id).toBe(id(1));
+  });
+});
+
+describe("postgres: others in the way", () => {
+  it("B121 claims, renewals, removals and registrations of the same rows by eight handles end in no deadlock for anybody", async () => {
+    const { schema } = arrange();
+    const stores = await Promise.all(Array.from({ length: 8 }, () => opened({ url, schema, poolSize: 2 })));
+    const all = Array.from({ length: 100 }, (_, n) => n);
+    await store(stores[0]!, all.map((n) => document(n, 5_000, { definition: { name: `n${n}` } })));
+    const shuffled = (seed: number) => all.toSorted((a, b) => (a * 7_919 + seed) % 101 - (b * 7_919 + seed) % 101);
+    const touch = (n: number) => [operation({ id: id(n) }, (current) => ({ document: counted(current!), value: 1 }))];
+    const name = (n: number) => [
+      operation({ owner: "system", name: `n${n}` }, (current) => ({ document: counted(current!), value: 1 })),
+    ];
+    const touches = await Promise.all(stores.map(async (storage, seed) => {
+      let done = 0;
+      for (let round = 0; round < 5; round++) {
+        const [, ...results] = await Promise.all([
+          claim(storage),
+          storage.apply([shuffled(seed + round).flatMap(touch)], 0),
+          storage.apply(shuffled(seed * 3 + round).map(name), 0),
+          storage.apply(shuffled(seed * 5 + round).map(touch), 0),
+        ]);
+        done += results.flat().reduce((sum, result) => sum + (result.committed ? result.values.length : NaN), 0);
+      }
+      return done;
+    }));
+    const counts = await Promise.all(all.map(async (n) => (await stores[0]!.get(id(n)))!.progress.settledCount));
+    expect(touches).toEqual(stores.map(() => 1_500));
+    expect(counts).toEqual(all.map(() => 8 * 5 * 3));
+  });
+
+  it("a database whose default isolation is serializable is no obstacle", async () => {
+    const { schema } = arrange();
+    const options = "-c default_transaction_isolation=serializable";
+    const handles = await Promise.all([1, 2, 3].map(async () => {
+      const pool = testPool(url, { options });
+      return await opened({ pool, schema });
+    }));
+    await store(handles[0]!, [document(1, 5_000), document(2, 5_000)]);
+    await Promise.all(handles.map(claim));
+    const grow = [operation({ id: id(1) }, (current) => ({ document: counted(current!), value: 0 }))];
+    await Promise.all(handles.flatMap((handle) => Array.from({ length: 10 }, () => handle.apply([grow], 0))));
+    expect((await handles[0]!.get(id(1)))?.progress.settledCount).toBe(30);
+  });
+
+  it("a statement that times out is an error that may be tried again, and nothing of it is stored", async () => {
+    const { schema, pool } = arrange();
+    const storage = await opened({ pool: testPool(url, { statement_timeout: 300 }), schema });
+    await store(storage, [document(1, 5_000)]);
+    const client = await pool.connect();
+    await client.query(`begin; lock table "${schema}".documents in access exclusive mode`);
+    const failed = storage.apply([create(document(2, 5_000))], 0);
+    await expect(failed).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+    await expect(claim(storage)).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+    await client.query("rollback");
+    client.release();
+    await store(storage, [document(3, 5_000)]);
+    expect((await storage.find({ limit: 5 })).map((found) => found.id)).toEqual([id(1), id(3)]);
+  });
+
+  it("a standby refuses with an error that may be tried again, and reading goes on", async () => {
+    const { schema, pool } = arrange();
+    await store(await opened({ pool, schema }), [document(1, 5_000)]);
+    // What a standby does, as far as one server can show it: no transaction on these connections may write.
+    const standby = testPool(url, { max: 1 });
+    const client = await standby.connect();
+    await client.query("set session characteristics as transaction read only");
+    client.release();
+    const storage = await opened({ pool: readOnly(standby), schema });
+    expect((await storage.get(id(1)))?.id).toBe(id(1));
+    await expect(storage.apply([create(document(2, 5_000))], 0)).rejects
+      .toMatchObject({ code: "store_unavailable", retryable: true, details: { sqlState: "25006" } });
+    await expect(claim(storage)).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+    expect((await storage.find({ limit: 5 })).length).toBe(1);
+  });
+
+  it("a pool whose connections are all taken is an error after a while, and no connection is lost by it", async () => {
+    const { schema } = arrange();
+    const pool = testPool(url, { max: 1 });
+    const timers: (() => void)[] = [];
+    const storage = postgres({ pool, schema, listen: false });
+    onTestFinished(() => storage.close());
+    // Its timers go off when the test says so.
+    const setTimer = (callback: () => void) => {
+      timers.push(callback);
+      return () => void timers.splice(timers.indexOf(callback), 1);
+    };
+    await storage.open({ ...context, clock: { ...context.clock, setTimer } });
+    const taken = await pool.connect();
+    const waiting = storage.get(id(1));
+    await until(() => timers.length > 0);
+    for (const fire of [...timers]) fire();
+    await expect(waiting).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+    await expect(waiting).rejects.toThrow("no connection of the pool was free within 10000 ms");
+    taken.release();
+    expect(await storage.get(id(1))).toBeUndefined();
+  });
+
+  it("M4 a row that was changed by hand is settled as it is now, not as it was", async () => {
+    const { schema, pool } = arrange();
+    const storage = await opened({ pool, schema });
+    await store(storage, [document(1, 5_000)]);
+    await claim(storage);
+    await pool.query(
+      `update "${schema}".documents set progress = replace(progress, '"fence":1', '"runCount":41,"fence":1') where id = $1`,
+      [id(1)],
+    );
+    await change(storage, id(1), (current) => moved(current, { runCount: current.progress.runCount + 1 }));
+    expect((await storage.get(id(1)))?.progress.runCount).toBe(42);
+  });
+});
+
+const quiet = { error() {}, warn() {}, info() {}, debug() {} };
+
+describe("postgres: what a run costs", () => {
+  it("B125 a renewal leaves a large definition where it is", async () => {
+    const { schema, pool } = arrange();
+    const storage = await opened({ pool, schema });
+    // Incompressible, so that it is stored out of line.
+    const input = Array.from({ length: 1_000 }, () => Math.random().toString(36).slice(2)).join("");
+    await store(storage, [document(1, 5_000, { definition: { input } })]);
+    await claim(storage);
+    const { rows: [{ toast }] } = await pool.query(
+      `select reltoastrelid::regclass::text as toast from pg_class where oid = '"${schema}".documents'::regclass`,
+    );
+    const chunks = async () => (await pool.query(`select xmin::text, chunk_seq from ${toast} order by 2`)).rows;
+    const before = await chunks();
+    expect(before.length).toBeGreaterThan(1);
+    for (let n = 0; n < 3; n++) {
+      await change(storage, id(1), (current) => moved(current, { wakeAt: current.progress.wakeAt! + 1 }));
+    }
+    expect(await chunks()).toEqual(before);
+  });
+});
+
+/** A pool on which the wish for a transaction that writes is refused, as on a standby. */
+function readOnly(pool: pg.Pool): PgPoolLike {
+  return {
+    connect: async () => {
+      const client = await pool.connect();
+      return {
+        query: (text, values) => client.query(text.replace("read write;", "read only;"), values),
+        on: (event, listener) => client.on(event, listener),
+        removeListener: (event, listener) => client.removeListener(event, listener),
+        release: (destroy) => client.release(destroy),
+      };
+    },
+    end: () => pool.end(),
+    on: (event, listener) => pool.on(event, listener),
+    removeListener: (event, listener) => pool.removeListener(event, listener),
+  };
+}

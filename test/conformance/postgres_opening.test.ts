@@ -1,0 +1,199 @@
+import { Kysely, PostgresDialect } from "kysely";
+import type pg from "pg";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { migrationSql, postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
+import type { Storage } from "../../src/contract/mod.ts";
+import { document, id, moved, retired, store } from "../../src/testing/storage/documents.ts";
+import { freshSchema, sharedServer, testPool } from "../support/postgres.ts";
+import { context } from "./storage_suite.ts";
+
+let url: string;
+beforeAll(async () => void (url = await sharedServer()), 60_000);
+
+function arrange(options: pg.PoolConfig = {}): { schema: string; pool: pg.Pool } {
+  const [schema, pool] = [freshSchema(), testPool(url, options)];
+  onTestFinished(async () => void await pool.query(`drop schema if exists "${schema}" cascade`));
+  return { schema, pool };
+}
+
+async function opened(options: PostgresOptions): Promise<Storage> {
+  const storage = postgres({ listen: false, ...options });
+  onTestFinished(() => storage.close());
+  await storage.open(context);
+  return storage;
+}
+
+describe("postgres: options", () => {
+  const pool = { connect() {}, end() {}, on() {}, removeListener() {} } as never;
+  const cases: [string, unknown, string][] = [
+    ["no options", undefined, "options: undefined"],
+    ["another connection string", "mysql://root:secret@localhost", 'url: "another text"'],
+    ["nothing to connect to", {}, 'options: "none"'],
+    ["two things to connect to", { url: "postgres://a", pool }, 'options: "url and pool"'],
+    [
+      "an unknown key",
+      { url: "postgres://a", connectionString: "postgres://b:secret@c" },
+      '"connectionString"; expected only',
+    ],
+    ["a pool that is none", { pool: {} }, "pool: an object"],
+    ["a Kysely that is none", { kysely: {} }, "kysely: an object"],
+    ["a transaction as Kysely", { kysely: { isTransaction: true, withoutPlugins() {} } }, "a transaction"],
+    ["a quote in the schema (B127)", { pool, schema: 'a"; drop table x; --' }, "schema: "],
+    ["a schema of the server's", { pool, schema: "pg_mine" }, "schema: "],
+    ["a schema of 64 bytes (B127)", { pool, schema: "s".repeat(64) }, "schema: "],
+    ["a quote in the prefix (B127)", { pool, tablePrefix: "it's" }, "tablePrefix: "],
+    ["a prefix whose names would be cut (B127)", { pool, tablePrefix: "p".repeat(41) }, "tablePrefix: "],
+    ["another way to migrate", { pool, migrate: "yes" }, "migrate: "],
+    ["a poll interval that is none", { pool, pollInterval: "5 parsecs" }, "pollInterval: "],
+    ["a poll interval of nothing", { pool, pollInterval: 0 }, "pollInterval: "],
+    ["a pool size beside a pool", { pool, poolSize: 3 }, "poolSize: "],
+    ["a pool size of nothing", { url: "postgres://a", poolSize: 0 }, "poolSize: "],
+    ["a listener that cannot be made", { kysely: { withoutPlugins() {} }, listen: true }, "listen: "],
+    ["a listener's address that is none", { pool, listen: "localhost" }, "listen: "],
+  ];
+  it.each(cases)("refuses %s, naming it and never a password", (_, options, named) => {
+    expect(() => postgres(options as never)).toThrow(named);
+    expect(() => postgres(options as never)).not.toThrow("secret");
+  });
+});
+
+describe("postgres: opening and migrating", () => {
+  for (const [what, poolSize] of [["pools", 3], ["pools of one connection", 1]] as const) {
+    it(`M7 B122 ten instances on ${what} start at once on an empty database`, async () => {
+      for (let round = 0; round < 5; round++) {
+        const { schema, pool } = arrange();
+        const stores = Array.from({ length: 10 }, () => postgres({ url, poolSize, schema, listen: false }));
+        await Promise.all(stores.map((one) => one.open(context)));
+        await Promise.all(stores.map((one) => one.close()));
+        const { rows } = await pool.query(`select key from "${schema}".meta order by key`);
+        expect(rows).toEqual([{ key: "schema" }, { key: "store" }]);
+      }
+    });
+  }
+
+  it("M7 refuses a store that a newer version wrote, and leaves it as it is", async () => {
+    const { schema, pool } = arrange();
+    await (await opened({ pool, schema })).close();
+    await pool.query(`update "${schema}".meta set value = '99' where key = 'schema'`);
+    await expect(opened({ pool, schema })).rejects.toMatchObject({
+      code: "store_too_new",
+      message: expect.stringContaining("have schema 99; this version of the scheduler knows up to 1"),
+    });
+  });
+
+  it("refuses absent tables when somebody else migrates, and takes what migrationSql made", async () => {
+    const { schema, pool } = arrange();
+    const options = { pool, schema, tablePrefix: "x_", migrate: "manual" } as const;
+    await expect(opened(options)).rejects.toMatchObject({ code: "store_unavailable", retryable: false });
+    await pool.query(migrationSql({ schema, tablePrefix: "x_" }));
+    const storage = await opened(options);
+    await store(storage, [document(1, 5_000)]);
+    expect((await storage.get(id(1)))?.id).toBe(id(1));
+  });
+
+  it("makes the same tables itself as migrationSql does", async () => {
+    const [a, b] = [arrange(), arrange()];
+    await opened({ pool: a.pool, schema: a.schema });
+    await b.pool.query(migrationSql({ schema: b.schema }));
+    const columns = async ({ schema, pool }: typeof a) =>
+      (await pool.query(
+        `select c.relname, c.relkind, c.reloptions, a.attname, format_type(a.atttypid, a.atttypmod) as type,
+          obj_description(c.oid) as comment, col_description(c.oid, a.attnum) as told
+        from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+        where c.relnamespace = $1::regnamespace order by 1, a.attnum`,
+        [`"${schema}"`],
+      )).rows;
+    expect(await columns(a)).toEqual(await columns(b));
+    expect((await columns(a)).length).toBeGreaterThan(30);
+  });
+
+  it("shows the schedules to people in the view schedules, damaged and hostile ones too", async () => {
+    const { schema, pool } = arrange();
+    const storage = await opened({ pool, schema });
+    const ran = { lastRun: 1_767_225_600_123, runCount: 7, faultCount: 2 };
+    await store(storage, [
+      document(1, 253_402_300_799_999, { definition: { name: "nightly", target: "room:42" }, progress: ran }),
+      retired(document(2, 5_000), 6_000),
+      moved(document(3, 5_000), { wakeAt: null, pausedAt: 1 }),
+      document(4, 5_000, { progress: { lastFault: { name: "E", message: "\\u0000\\ud800", at: 1 } } }),
+      document(5, 5_000),
+    ]);
+    await pool.query(`update "${schema}".documents set progress = '{broken' where id = $1`, [id(5)]);
+    await storage.advance({ lanes: ["work"], limit: 5, now: 0 }, () => ({ value: 0 }));
+    const { rows } = await pool.query(
+      `select id, name, target, state, runs, faults, last_run, next_run, retire_reason, parked is not null as parked
+      from "${schema}".schedules order by id`,
+    );
+    const plain = {
+      name: null,
+      target: null,
+      runs: "0",
+      faults: "0",
+      last_run: null,
+      retire_reason: null,
+      parked: false,
+    };
+    const due = new Date(5_000);
+    expect(rows).toEqual([
+      {
+        ...plain,
+        id: id(1),
+        name: "nightly",
+        target: "room:42",
+        state: "waiting",
+        runs: "7",
+        faults: "2",
+        last_run: new Date(1_767_225_600_123),
+        next_run: new Date(253_402_300_799_999),
+      },
+      { ...plain, id: id(2), state: "retired", next_run: null, retire_reason: "completed" },
+      { ...plain, id: id(3), state: "paused", next_run: null },
+      { ...plain, id: id(4), state: "waiting", next_run: due },
+      { ...plain, id: id(5), state: "parked", next_run: due, parked: true },
+    ]);
+  });
+
+  it("closes neither the pool nor the Kysely that it was given, and takes its listener back", async () => {
+    const { schema, pool } = arrange();
+    const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+    const before = pool.listenerCount("error");
+    for (const options of [{ pool, schema }, { kysely, schema }] as const) {
+      const storage = await opened(options);
+      await storage.close();
+      expect((await pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+    }
+    expect(pool.listenerCount("error")).toBe(before);
+  });
+
+  it("may be opened again after it could not be", async () => {
+    const { schema, pool } = arrange();
+    const storage = postgres({ pool, schema, migrate: "manual", listen: false });
+    onTestFinished(() => storage.close());
+    await expect(storage.open(context)).rejects.toMatchObject({ code: "store_unavailable" });
+    await pool.query(migrationSql({ schema }));
+    await storage.open(context);
+    await expect(storage.open(context)).rejects.toThrow("open already");
+  });
+
+  it("uses a schema that somebody else made, without the right to make one", async () => {
+    const { schema, pool } = arrange();
+    const role = `${schema}_role`;
+    await pool.query(`create role "${role}" login password 'x'; create schema "${schema}" authorization "${role}"`);
+    const own = Object.assign(new URL(url), { username: role, password: "x" }).href;
+    const storage = await opened({ url: own, schema });
+    await store(storage, [document(1, 5_000)]);
+    await storage.close();
+    await pool.query(`drop schema "${schema}" cascade; drop role "${role}"`);
+  });
+
+  it("tells of a server that is not there, and of one that refuses, without a password", async () => {
+    const nowhere = postgres("postgres://postgres:secret@127.0.0.1:1/postgres");
+    const refused = postgres(Object.assign(new URL(url), { password: "secret" }).href);
+    for (const [storage, retryable] of [[nowhere, true], [refused, false]] as const) {
+      const opening = storage.open(context);
+      await expect(opening).rejects.toMatchObject({ code: "store_unavailable", retryable });
+      await expect(opening).rejects.not.toThrow("secret");
+      await storage.close();
+    }
+  });
+});
