@@ -24,6 +24,12 @@ export interface CloseOptions {
   readonly drain?: Duration;
 }
 
+/** What `tick` takes. */
+export interface TickOptions {
+  /** How long it may go on taking up runs and waiting for them. Default 30 s. */
+  readonly budget?: Duration;
+}
+
 /**
  * A scheduler: the calls of the system principal, and its own life. `Extra` are the options that its plugins add. It is
  * one instance; any number of them, in other processes too, may share a store that supports it (M1).
@@ -37,6 +43,25 @@ export interface Scheduler<Extra extends object = object> extends ScheduleClient
    * keeps the process alive, unless `unref: true` (X3). Errors: `closed`, `store_unavailable`, `store_too_new`.
    */
   start(): Promise<void>;
+  /**
+   * Runs what is due now, waits for it and for what comes of it at once, writes it down, and answers when something is due
+   * next (`undefined`: never): for processes that are not always up, which something else wakes by then. It needs no
+   * `start`. Once `budget` is over it takes up nothing more and answers; runs that are still going on are not aborted, and
+   * if the process ends before they do, their leases run out (M3). Two calls at once are one. Errors: `closed`,
+   * `store_unavailable`, `store_too_new`, `invalid_duration`, `unknown_option`, `invalid_option`.
+   *
+   * @example
+   * ```ts
+   * import { createScheduler, defineTask } from "@ostinato/scheduler";
+   *
+   * const beat = defineTask("beat", () => console.log("beat"));
+   * await using scheduler = createScheduler({ tasks: [beat] });
+   * await scheduler.after(beat, 0);
+   * const next = await scheduler.tick({ budget: "20s" }); // beat
+   * console.log(next instanceof Date); // true: a minute later its record is removed
+   * ```
+   */
+  tick(options?: TickOptions): Promise<Date | undefined>;
   /**
    * Ends this instance: claims nothing more, waits for running handlers up to `drain`, aborts them, waits 5 s more,
    * gives what is left back to other instances, and closes what it opened (X1). Stored schedules stay. A second call
@@ -136,10 +161,13 @@ class SystemScheduler extends Client implements Scheduler {
     return this.#host.start();
   }
 
+  async tick(options: TickOptions = {}): Promise<Date | undefined> {
+    const wake = await this.#host.tick(readDuration("tick", "budget", options));
+    return wake === null ? undefined : new Date(wake);
+  }
+
   async close(options: CloseOptions = {}): Promise<void> {
-    if (!isPlainObject(options as unknown)) throw invalidOption("close", options, "an object with drain");
-    for (const key of Object.keys(options)) if (key !== "drain") throw unknownOption(key, ["drain"], "close.");
-    await this.#host.close(parseDuration(options.drain ?? "30s", "drain"));
+    await this.#host.close(readDuration("close", "drain", options));
   }
 
   as(principal: Principal): ScheduleClient {
@@ -155,4 +183,11 @@ class SystemScheduler extends Client implements Scheduler {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** Reads the one option, a duration, of a call. */
+function readDuration<Key extends string>(call: string, key: Key, options: { readonly [K in Key]?: Duration }): number {
+  if (!isPlainObject(options as unknown)) throw invalidOption(call, options, `an object with ${key}`);
+  for (const given of Object.keys(options)) if (given !== key) throw unknownOption(given, [key], `${call}.`);
+  return parseDuration(options[key] ?? "30s", key);
 }

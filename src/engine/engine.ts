@@ -1,6 +1,6 @@
 import type { AdvanceResult, Group, GroupResult, LiveRun, ScheduleDocument } from "../contract/mod.ts";
 import { type Claim, type Done, runId, type StepResult } from "../machine/mod.ts";
-import { closeRuns } from "./close.ts";
+import { closeRuns, within } from "./close.ts";
 import { Execution } from "./execution.ts";
 import type { EngineParts } from "./parts.ts";
 import { Pump } from "./pump.ts";
@@ -28,6 +28,8 @@ export class Engine {
   #closing = false;
   #unsubscribe: (() => void) | undefined;
   #drained: (() => void)[] = [];
+  #started = false;
+  #quiet: (() => void)[] = [];
 
   /** @param onSlot Told when a run is over, so that every store of the scheduler may use its slot. */
   constructor(parts: EngineParts, onSlot: () => void) {
@@ -39,6 +41,7 @@ export class Engine {
       claim: (patienceMs) => this.#claim(patienceMs),
       advanced: (result) => this.#advanced(result),
       failed: failed("advance"),
+      rested: () => this.#checkQuiet(),
     });
     this.#runner = new Runner(parts, {
       started: (execution) => tellStarted(parts.emitter, execution),
@@ -78,9 +81,32 @@ export class Engine {
   /** Begins to run what is due. */
   start(): void {
     const { storage } = this.parts;
+    this.#started = true;
     this.#unsubscribe = storage.subscribe?.(() => this.#hinted());
     this.#unclaimed.look();
     this.#pump.start();
+  }
+
+  /**
+   * Runs what is due until nothing is, or until the time is over. An engine that was not started claims nothing more
+   * afterwards. Answers when it has to be looked at next.
+   */
+  async tick(budgetMs: number): Promise<number | null> {
+    const { clock, storage, tasks } = this.parts;
+    if (this.#started) this.#pump.pump();
+    else this.#pump.start();
+    const quiet = new Promise<void>((resolve) => {
+      this.#quiet.push(resolve);
+      this.#checkQuiet();
+    });
+    await within(clock, budgetMs, quiet);
+    if (!this.#started) await this.#pump.stop();
+    return this.#closing ? null : await storage.nextWake([...tasks.keys(), ""]);
+  }
+
+  #checkQuiet(): void {
+    if (this.#quiet.length === 0 || this.runs.size > 0 || !this.#pump.isResting) return;
+    for (const resolve of this.#quiet.splice(0)) resolve();
   }
 
   /** Applies groups; once committed, observers are told, runs are aborted and the engine wakes as the effects say. */
@@ -119,6 +145,7 @@ export class Engine {
     this.#renewer.stop();
     this.#settler.stop();
     if (this.#opened) await this.parts.storage.close();
+    for (const resolve of this.#quiet.splice(0)) resolve();
   }
 
   /** Resolves when every run that has started is over and written down, except those that closing has cut off. */
@@ -130,6 +157,7 @@ export class Engine {
   }
 
   #checkDrained(): void {
+    this.#checkQuiet();
     if (this.#drained.length === 0) return;
     for (const run of this.runs.values()) {
       if (run.startedMono !== undefined && (!run.over || run.settling)) return;

@@ -12,6 +12,8 @@ export interface PumpEvents {
   /** Documents were moved; what they ask of the world is to be done. */
   advanced(result: AdvanceResult<Done>): void;
   failed(error: unknown): void;
+  /** Nothing is being claimed any more, for now. */
+  rested(): void;
 }
 
 /** Sleeps until something is due, lets the store apply the step to it, and goes on until nothing is. */
@@ -52,7 +54,13 @@ export class Pump {
     this.#active = false;
     this.#waker.stop();
     this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
     await this.#pumping;
+  }
+
+  /** Whether nothing is being claimed, nor about to be because the store has failed. */
+  get isResting(): boolean {
+    return this.#pumping === undefined && this.#cancelRetry === undefined;
   }
 
   /** Something is to be looked at now. */
@@ -94,6 +102,7 @@ export class Pump {
       this.#retry(error);
     } finally {
       this.#pumping = undefined;
+      this.#events.rested();
       done?.();
     }
   }

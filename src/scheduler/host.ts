@@ -49,6 +49,7 @@ export class Host implements ClientHost {
   #opening: Promise<void> | undefined;
   #opened = false;
   #started = false;
+  #ticking: Promise<number | null> | undefined;
   #closing: Promise<void> | undefined;
   #closed = false;
   #whenQuiet: (() => void) | undefined;
@@ -141,6 +142,21 @@ export class Host implements ClientHost {
     this.#started = true;
     this.#engines.local.start();
     this.#engines.stored.start();
+  }
+
+  /** Runs what is due now; two calls at once are one. Answers when something is due next. */
+  async tick(budgetMs: number): Promise<number | null> {
+    await this.ready();
+    this.#ticking ??= this.#tick(budgetMs).finally(() => this.#ticking = undefined);
+    return await this.#ticking;
+  }
+
+  async #tick(budgetMs: number): Promise<number | null> {
+    const { stored, local } = this.#engines;
+    const wakes = await Promise.all([stored.tick(budgetMs), local.tick(budgetMs)]);
+    this.assertOpen();
+    const instants = wakes.filter((wake) => wake !== null);
+    return instants.length === 0 ? null : Math.min(...instants);
   }
 
   /** Ends everything in order; once. */
