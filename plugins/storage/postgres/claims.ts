@@ -13,7 +13,7 @@ import type { Database, Session } from "./database.ts";
 import { isContention } from "./errors.ts";
 import type { KnownDocuments, RowState } from "./known.ts";
 import { isFound } from "./reading.ts";
-import type { ClaimRow, DueRow, Statements, WorkRow } from "./statements.ts";
+import type { ClaimHead, DueRow, Statements, WorkRow } from "./statements.ts";
 import { arrayText, readInstant } from "./values.ts";
 import { park, planWrites, writeAll } from "./writes.ts";
 
@@ -96,19 +96,20 @@ export class Claims {
 
   async #move<T>(
     session: Session,
-    rows: readonly ClaimRow[],
+    rows: readonly (ClaimHead | DueRow)[],
     { lanes, limit }: Pick<AdvanceRequest, "lanes" | "limit">,
     step: Step<T>,
   ): Promise<Claimed<T>> {
     const { statements, sender } = this.#options;
-    const now = readInstant(rows[0]!.now)!;
-    const { found, leftAt } = shared(rows.filter(isFound), Number(rows[0]!.share), limit);
+    const head = rows.find((row) => !isFound(row)) as ClaimHead;
+    const now = readInstant(head.now)!;
+    const { found, leftAt } = shared(rows.filter(isFound), Number(head.share), limit);
     const stepped = stepAll(found, now, step, lanes.includes(""));
     const places = new Map(found.map((row) => [row.id, row]));
     const told = { channel: null, sender };
     const moved = await writeAll(session, statements, planWrites(stepped.writes), places, told);
     const damaged = await this.#park(session, stepped.unreadable);
-    const later = Math.min(readInstant(rows[0]!.next) ?? Infinity, stepped.earliest, leftAt);
+    const later = Math.min(readInstant(head.next) ?? Infinity, stepped.earliest, leftAt);
     // Found to be due, and locked by others: they will be moved, unless whoever has them dies.
     const nextWake = found.length === 0 ? Math.min(later, now + RECHECK_MS) : later;
     return {

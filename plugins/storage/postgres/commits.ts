@@ -12,7 +12,7 @@ import type { Statements } from "./statements.ts";
 import { planWrites, writeAll } from "./writes.ts";
 
 /** How long a batch waits for a row that somebody else has locked, in milliseconds, before it goes on without. */
-const BATCH_LOCK_MS = 100;
+export const BATCH_LOCK_MS = 100;
 /** How long one group by itself waits for such a row. */
 const LOCK_MS = 5_000;
 /** How often work that others were in the way of is tried at once. */

@@ -1,5 +1,6 @@
-import type { Group, ScheduleDocument } from "../../../src/contract/mod.ts";
-import type { CommitsOptions } from "./commits.ts";
+import type { Clock, Group, ScheduleDocument } from "../../../src/contract/mod.ts";
+import { BATCH_LOCK_MS, type CommitsOptions } from "./commits.ts";
+import { DatabaseClock } from "./database_clock.ts";
 import { decideAll, type Decided, remember } from "./decisions.ts";
 import type { Decision } from "./desk.ts";
 import { isUnanswered } from "./errors.ts";
@@ -20,8 +21,10 @@ type Decisions = readonly (readonly [Pending, Decision])[];
  */
 export class QuickCommits {
   readonly #options: CommitsOptions;
+  readonly #clock: DatabaseClock;
 
-  constructor(options: CommitsOptions) {
+  constructor(clock: Clock, options: CommitsOptions) {
+    this.#clock = new DatabaseClock(clock);
     this.#options = options;
   }
 
@@ -29,8 +32,7 @@ export class QuickCommits {
   async commit(pendings: readonly Pending[]): Promise<readonly Pending[]> {
     const documents = this.#documentsOf(pendings);
     if (documents === undefined) return pendings;
-    const { database, statements } = this.#options;
-    const now = readInstant((await database.run("reading the time", statements.clock, {}))[0]!.now)!;
+    const now = this.#known(pendings) ?? await this.#ask();
     const decided = decideAll(pendings, { documents, rows: new Map(), now });
     const [creating, changing]: [Pending, Decision][][] = [[], []];
     for (const [pending, decision] of decided.decisions) {
@@ -40,6 +42,23 @@ export class QuickCommits {
     }
     const left = await Promise.all([this.#create(decided, creating!, now), this.#change(decided, changing!, now)]);
     return left.flat();
+  }
+
+  /** The time for creations, which nothing in the store is compared with. */
+  #known(pendings: readonly Pending[]): number | undefined {
+    return pendings.every(({ group }) => isCreation(group)) ? this.#clock.read() : undefined;
+  }
+
+  async #ask(): Promise<number> {
+    const { database, statements } = this.#options;
+    const [row] = await database.run("reading the time", statements.clock, {});
+    return this.#answered(row!.now);
+  }
+
+  #answered(time: unknown): number {
+    const now = readInstant(time)!;
+    this.#clock.answered(now);
+    return now;
   }
 
   /** The documents that groups are about; undefined if one is not known, or a group is of another kind. */
@@ -61,7 +80,8 @@ export class QuickCommits {
     const writes = decided.writes.filter(({ before }) => before === undefined);
     try {
       const values = { ...rowArrays(writes.map(({ after }) => after!)), ...toldOf(writes, now, this.#options) };
-      await database.run(DOING, statements.insert, values);
+      const [row] = await database.run(DOING, statements.insert, values);
+      this.#answered(row!.now);
     } catch (error) {
       return left(creating, decided, error);
     }
@@ -79,8 +99,9 @@ export class QuickCommits {
     let written: ReadonlyMap<string, RowState>;
     try {
       const rows = new Map(documents.map(({ id }) => [id, known.get(id)!]));
-      const versions = arrayText(documents.map(({ id }) => rows.get(id)!.version));
-      const values = { ...moveArrays(documents, rows), versions, ...toldOf(writes, now, this.#options) };
+      const version = arrayText(documents.map(({ id }) => rows.get(id)!.version));
+      const told = toldOf(writes, now, this.#options);
+      const values = { ...moveArrays(documents, rows), version, lockMs: `${BATCH_LOCK_MS}`, ...told };
       const [row] = await database.run(DOING, statements.progressAt, values);
       written = readMoved(row!);
       for (const document of documents) known.wrote(document.id, document, written.get(document.id));

@@ -1,16 +1,9 @@
-import {
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type RawBuilder,
-  sql,
-} from "kysely";
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from "kysely";
 import type { DocumentQuery } from "../../../src/contract/mod.ts";
 import { named, type Statement, value } from "../sql/statement.ts";
 import type { ScheduleRow } from "../sql/tables.ts";
 import type { SchemaSettings } from "./options.ts";
+import { type Compile, list, ms, NOW, type Query } from "./sql_parts.ts";
 import type { PgValue } from "./values.ts";
 import { type WriteStatements, writeStatements } from "./write_statements.ts";
 
@@ -30,8 +23,8 @@ export type WorkRow = {
 /** A row that is due; one more than each lane's share comes along, to tell that there is more. */
 export type DueRow = WorkRow & { readonly lane: string; readonly wake: unknown };
 
-/** What claiming answers: at least one row, whose document's columns are null where nothing was found. */
-export type ClaimRow = { readonly now: unknown; readonly next: unknown; readonly share: unknown } & (DueRow | NoRow);
+/** What claiming answers besides the rows that are due: the time, what comes next, and how many each lane may give. */
+export type ClaimHead = NoRow & { readonly now: unknown; readonly next: unknown; readonly share: unknown };
 
 /** What looking up answers, in the same way. */
 export type HeldRow = { readonly now: unknown } & (WorkRow | NoRow);
@@ -48,7 +41,7 @@ export interface Statements extends WriteStatements {
   readonly migrationLock: Statement<{ place: string }, unknown>;
   readonly notify: Statement<{ channel: string; sender: string }, unknown>;
   readonly earliest: Statement<{ lanes: string }, { now: unknown; earliest: unknown }>;
-  readonly claim: Statement<{ lanes: string; least: number; limit: number }, ClaimRow>;
+  readonly claim: Statement<{ lanes: string; least: number; limit: number }, ClaimHead | DueRow>;
   readonly lookup: Statement<LookupParameters, HeldRow>;
   readonly whole: Statement<{ ids: string }, ScheduleRow>;
   readonly backlog: Statement<{ before: string; limit: number }, { lane: string; due: unknown; earliest: unknown }>;
@@ -61,12 +54,6 @@ export type FindCondition = Exclude<keyof DocumentQuery, "limit"> | "foreign";
 
 /** What the conditions compare with. */
 export type FindParameters = Readonly<Record<FindCondition | "limit", PgValue>>;
-
-/** A query of any rows. */
-export type Query = RawBuilder<unknown>;
-
-/** Compiles a query into a statement. */
-export type Compile = <P, R>(query: Query) => Statement<P, R>;
 
 /** Compiles every statement for tables of a schema. */
 export function compileStatements({ schema, tablePrefix }: SchemaSettings): Statements {
@@ -100,20 +87,9 @@ export function compileStatements({ schema, tablePrefix }: SchemaSettings): Stat
   };
 }
 
-const NOW = sql`floor(extract(epoch from clock_timestamp()) * 1000)::float8`;
 const WORK = sql`id, ctid::text as place, xmin::text as version, definition, progress, parked`;
 const WHOLE = sql`id, lane, ${ms(sql`wake_at`)} as wake_at, ${ms(sql`next_run`)} as next_run, task, owner, name,
   dedupe_key, grp, target, null as tags, live::int as live, running::int as running, definition, progress, parked`;
-
-/** Milliseconds of a `timestamptz`, exactly. */
-function ms(instant: Query): Query {
-  return sql`(extract(epoch from ${instant}) * 1000)::float8`;
-}
-
-/** A parameter that is an array text. */
-function list(name: string): Query {
-  return sql`${value(name)}::text[]`;
-}
 
 /** What is due: every look begins at one lane's end of the index, so that a backlog elsewhere costs nothing. */
 function queueStatements(
@@ -140,9 +116,12 @@ function queueStatements(
         order by found.wake_at limit ${limit} + 1),
       next as materialized (select min(first.wake_at) as at
         from ${lanes} cross join lateral (${first(sql`wake_at > (select now from clock)`)}) as first)
-      select ${ms(sql`clock.now`)} as now, ${ms(sql`next.at`)} as next, share.size::int as share,
-        due.*, ${ms(sql`due.wake_at`)} as wake
-      from clock cross join next cross join share left join due on true order by due.wake_at`),
+      select null as id, null as place, null as version, null as lane, null::float8 as wake, null as definition,
+        null as progress, null as parked,
+        ${ms(sql`clock.now`)} as now, ${ms(sql`next.at`)} as next, share.size::int as share
+      from clock cross join next cross join share
+      union all
+      select id, place, version, lane, ${ms(sql`wake_at`)}, definition, progress, parked, null, null, null from due`),
     backlog: compile(sql`with recursive lanes(lane) as (
         select min(lane) from ${documents} where wake_at is not null
         union all

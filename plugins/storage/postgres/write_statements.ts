@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { ProgressColumns } from "../sql/codec.ts";
 import { type Statement, value } from "../sql/statement.ts";
 import type { ScheduleRow } from "../sql/tables.ts";
-import type { Compile, Query } from "./statements.ts";
+import { type Compile, NOW, type Query } from "./sql_parts.ts";
 
 /** One array text for each column. */
 export type ColumnArrays<Row> = Readonly<Record<keyof Row & string, string>>;
@@ -13,9 +13,10 @@ export interface Told {
   readonly sender: string;
 }
 
-/** What a write answers: the version that it gave to its rows. */
+/** What a write answers: the version that it gave to its rows, and the time. */
 export interface Written {
   readonly version: string;
+  readonly now: unknown;
 }
 
 /** The same, and where the rows are now: a JSON object of places by id. */
@@ -32,8 +33,8 @@ export interface WriteStatements {
   readonly update: Statement<ColumnArrays<ScheduleRow> & Told, Written>;
   /** Of rows that are locked. */
   readonly progress: Statement<MoveArrays & Told, Moved>;
-  /** Of rows that still have a known version and that nobody has locked. */
-  readonly progressAt: Statement<MoveArrays & Told & { readonly versions: string }, Moved>;
+  /** Of rows that still have a known version; a row that somebody has locked is waited for so many milliseconds. */
+  readonly progressAt: Statement<MoveArrays & Told & { readonly version: string; readonly lockMs: string }, Moved>;
   readonly park: Statement<{ readonly ids: string; readonly reasons: string }>;
   readonly remove: Statement<{ readonly ids: string }>;
 }
@@ -68,7 +69,7 @@ export const PROGRESS_COLUMNS = Object.keys(PROGRESS_TYPES) as readonly (keyof P
 export const ROW_COLUMNS = Object.keys(ROW_TYPES) as readonly (keyof ScheduleRow)[];
 
 /** The transaction's id is what its rows carry as their version; telling others costs nothing where nobody is told. */
-const TOLD = sql`pg_current_xact_id()::xid::text as version,
+const TOLD = sql`pg_current_xact_id()::xid::text as version, ${NOW} as now,
   case when ${value("channel")}::text is not null then pg_notify(${value("channel")}, ${
   value("sender")
 })::text end as told`;
@@ -77,6 +78,9 @@ const TOLD = sql`pg_current_xact_id()::xid::text as version,
 export function writeStatements(compile: Compile, documents: Query): WriteStatements {
   const row = given(ROW_TYPES);
   const progress = given(PROGRESS_TYPES);
+  const versioned = given({ ...PROGRESS_TYPES, version: "xid" });
+  // For this statement alone, which has no transaction around it to be told otherwise.
+  const patience = sql`(select set_config('lock_timeout', ${value("lockMs")}, true)) is not null`;
   // As a list, which the planner takes to be short, so that it goes to the places and does not read the whole table.
   const places = sql`select unnest(${value("places")}::tid[])`;
   const set = (columns: readonly string[]) =>
@@ -92,13 +96,9 @@ export function writeStatements(compile: Compile, documents: Query): WriteStatem
     update: done(sql`update ${documents} as d set ${set(ROW_COLUMNS)} from ${row} where d.id = u.id`),
     progress: moved(sql`update ${documents} as d set ${set(PROGRESS_COLUMNS)} from ${progress}
       where d.ctid = any(array(${places})) and d.id = u.id returning d.id, d.ctid`),
-    progressAt: moved(sql`update ${documents} as d set ${set(PROGRESS_COLUMNS)} from ${progress}
-      where d.id = u.id and d.ctid = any(array(
-        select d.ctid from ${documents} as d
-          join unnest(${value("id")}::text[], ${value("versions")}::xid[]) as known(id, version)
-            on d.id = known.id and d.xmin = known.version
-          where d.ctid = any(array(${places})) for update of d skip locked
-      )) returning d.id, d.ctid`),
+    progressAt: moved(sql`update ${documents} as d set ${set(PROGRESS_COLUMNS)} from ${versioned}
+      where d.ctid = any(array(${places})) and d.id = u.id and d.xmin = u.version and ${patience}
+      returning d.id, d.ctid`),
     park: compile(sql`update ${documents} as d set lane = null, wake_at = null, parked = u.reason
       from unnest(${value("ids")}::text[], ${value("reasons")}::text[]) as u(id, reason) where d.id = u.id`),
     remove: compile(sql`delete from ${documents} where id = any(${value("ids")}::text[])`),

@@ -16,7 +16,7 @@ export class Writer {
 
   constructor(clock: Clock, options: CommitsOptions) {
     this.#clock = clock;
-    this.#quick = new QuickCommits(options);
+    this.#quick = new QuickCommits(clock, options);
     this.#commits = new Commits(options);
   }
 
