@@ -2,7 +2,7 @@ import type pg from "pg";
 import { onTestFinished } from "vitest";
 import { createScheduler, defineTask, type Scheduler } from "../../mod.ts";
 import { postgres } from "../../plugins/storage/postgres/mod.ts";
-import type { ScheduleDocument } from "../../src/contract/mod.ts";
+import { MAX_PAGE, type ScheduleDocument, type Storage } from "../../src/contract/mod.ts";
 import { freshSchema, testPool } from "../support/postgres.ts";
 import { type Child, launch } from "./processes.ts";
 
@@ -45,8 +45,9 @@ export interface PostgresCluster {
 export async function postgresCluster(url: string): Promise<PostgresCluster> {
   const schema = freshSchema();
   const pool = testPool(url);
+  const storage = postgres({ pool, schema });
   const scheduler = createScheduler({
-    storage: postgres({ pool, schema }),
+    storage,
     tasks: [work, quick, slow],
     retention: "1h",
   });
@@ -72,15 +73,16 @@ export async function postgresCluster(url: string): Promise<PostgresCluster> {
       );
       return rows;
     },
-    documents: () => allDocuments(pool, schema),
+    documents: () => allDocuments(storage),
   };
 }
 
-async function allDocuments(pool: pg.Pool, schema: string): Promise<readonly ScheduleDocument[]> {
-  const { rows } = await pool.query(`select id, definition, progress from "${schema}".documents order by id`);
-  return rows.map(({ id, definition, progress }) => ({
-    id,
-    definition: JSON.parse(definition),
-    progress: { runs: [], waiting: [], history: [], runCount: 0, faultCount: 0, ...JSON.parse(progress) },
-  }));
+async function allDocuments(storage: Storage): Promise<readonly ScheduleDocument[]> {
+  const documents: ScheduleDocument[] = [];
+  for (let after = "";;) {
+    const page = await storage.find({ retired: true, limit: MAX_PAGE, after });
+    documents.push(...page);
+    if (page.length < MAX_PAGE) return documents;
+    after = page.at(-1)!.id;
+  }
 }
