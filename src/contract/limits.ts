@@ -90,6 +90,12 @@ export const ABORT_GRACE_MS = 5_000;
 /** Documents that one `advance` takes: a batch's transaction stays in the order of ten milliseconds. */
 export const MAX_ADVANCE = 1_000;
 
+/** As long as nothing is late: none of a batch starts before all of it is written, so that the first need not wait for a thousandth. */
+export const PROMPT_ADVANCE = 200;
+
+/** Outcomes that wait until what is due has been claimed: enough for a burst, few enough to be written in one go. */
+export const MAX_HELD_SETTLEMENTS = 1_000;
+
 /** Groups that one commit holds, for the same reason. */
 export const MAX_GROUPS = 5_000;
 

@@ -23,6 +23,7 @@ export * from "./options.ts";
 export * from "./plugin.ts";
 export * from "./policy.ts";
 export * from "./progress.ts";
+export * from "./progress_text.ts";
 export * from "./remote_client.ts";
 export * from "./schedule.ts";
 export * from "./storage.ts";

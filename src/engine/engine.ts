@@ -41,7 +41,10 @@ export class Engine {
       claim: (patienceMs) => this.#claim(patienceMs),
       advanced: (result) => this.#advanced(result),
       failed: failed("advance"),
-      rested: () => this.#checkQuiet(),
+      rested: () => {
+        this.#settler.flush();
+        this.#checkQuiet();
+      },
     });
     this.#runner = new Runner(parts, {
       started: (execution) => tellStarted(parts.emitter, execution),
@@ -50,6 +53,7 @@ export class Engine {
     this.#settler = new Settler(parts, {
       now,
       claim: () => this.#closing ? undefined : this.#claim(0),
+      isClaiming: () => this.#pump.goesOn,
       settled: (execution, done, outcome) => this.#settled(execution, done, outcome),
       refused: (execution, gone) => this.#refused(execution, gone),
       failed: failed("settle"),

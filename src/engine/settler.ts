@@ -1,4 +1,4 @@
-import { type Group, type GroupResult, MAX_GROUPS, SchedulerError } from "../contract/mod.ts";
+import { type Group, type GroupResult, MAX_GROUPS, MAX_HELD_SETTLEMENTS, SchedulerError } from "../contract/mod.ts";
 import { type Claim, type Done, step } from "../machine/mod.ts";
 import { Backoff } from "./backoff.ts";
 import type { Execution } from "./execution.ts";
@@ -17,6 +17,8 @@ export interface SettlerEvents {
   now(): number;
   /** The right to start what is owed in the same step; `undefined` while closing. */
   claim(): Claim | undefined;
+  /** Whether more is about to be claimed; `flush` is called when that is over. */
+  isClaiming(): boolean;
   /** The settlement is committed, and with it what the run changed. */
   settled(execution: Execution, done: readonly Done[], outcome: Outcome): void;
   /** The fence no longer holds: the run was given to somebody else, or its schedule is gone. */
@@ -48,12 +50,18 @@ export class Settler {
     this.#pending.push({ execution, outcome });
     if (this.#scheduled || this.#flushing) return;
     this.#scheduled = true;
-    this.#parts.clock.defer(() => this.#flush());
+    this.#parts.clock.defer(() => this.flush());
   }
 
-  #flush(): void {
+  /** Writes down what is pending, unless it had better wait. */
+  flush(): void {
     this.#scheduled = false;
     if (!this.#flushing) void this.#run();
+  }
+
+  /** While more is being claimed, what is due starts before what is over is written down. */
+  #isHeld(): boolean {
+    return this.#events.isClaiming() && this.#pending.length < MAX_HELD_SETTLEMENTS;
   }
 
   /** Gives up what the store has not taken by the end of closing; the leases of those runs will run out. */
@@ -64,7 +72,7 @@ export class Settler {
 
   async #run(): Promise<void> {
     this.#flushing = true;
-    while (this.#pending.length > 0 && !this.#stopped) {
+    while (this.#pending.length > 0 && !this.#stopped && !this.#isHeld()) {
       const batch = this.#pending.splice(0, MAX_GROUPS);
       const done = this.#parts.clock.busy?.();
       try {

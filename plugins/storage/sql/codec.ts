@@ -2,10 +2,11 @@ import {
   checkDocument,
   type DocumentIndex,
   documentIndex,
+  readProgress,
   RESTING_PROGRESS,
   type ScheduleDefinition,
   type ScheduleDocument,
-  type ScheduleProgress,
+  writeProgress,
 } from "../../../src/contract/mod.ts";
 import { columnText, fromColumnText, type ScheduleRow } from "./tables.ts";
 
@@ -65,7 +66,7 @@ function stepColumns(
     wake_at: wakeAt === null ? null : Math.ceil(wakeAt),
     next_run: nextRun === null ? null : Math.ceil(nextRun),
     running: running ? 1 : 0,
-    progress: progressText(progress),
+    progress: writeProgress(progress),
   };
 }
 
@@ -73,9 +74,7 @@ function stepColumns(
 export function decodeRow(row: StoredTexts): Decoded {
   try {
     const definition = JSON.parse(row.definition) as ScheduleDefinition;
-    const moved: unknown = JSON.parse(row.progress);
-    const isObject = typeof moved === "object" && moved !== null && !Array.isArray(moved);
-    const document = { id: row.id, definition, progress: isObject ? { ...RESTING_PROGRESS, ...moved } : moved };
+    const document = { id: row.id, definition, progress: readProgress(row.progress) };
     return { document: checkDocument(row.parked === null ? document : { ...document, parked: row.parked }) };
   } catch (error) {
     return { damage: error instanceof Error ? error.message : String(error) };
@@ -113,32 +112,6 @@ function remains(row: ScheduleRow): ScheduleDefinition {
     history: 0,
     createdAt: 0,
   };
-}
-
-/** Progress without what is at rest: JSON leaves out what is undefined. Written out, since it is done for every write. */
-function progressText(progress: ScheduleProgress): string {
-  return JSON.stringify({
-    ...progress,
-    wakeAt: progress.wakeAt ?? undefined,
-    next: progress.next ?? undefined,
-    runs: filled(progress.runs),
-    waiting: filled(progress.waiting),
-    fence: progress.fence || undefined,
-    firings: progress.firings || undefined,
-    runCount: progress.runCount || undefined,
-    faultCount: progress.faultCount || undefined,
-    consecutiveFaults: progress.consecutiveFaults || undefined,
-    missedCount: progress.missedCount || undefined,
-    overlapCount: progress.overlapCount || undefined,
-    settledCount: progress.settledCount || undefined,
-    durationSum: progress.durationSum || undefined,
-    history: filled(progress.history),
-    decisions: filled(progress.decisions),
-  });
-}
-
-function filled<T>(list: readonly T[]): readonly T[] | undefined {
-  return list.length === 0 ? undefined : list;
 }
 
 function nullable(text: string | undefined): string | null {

@@ -116,7 +116,7 @@ export class Documents {
     if (known !== undefined) return known;
     const { document } = decodeRow(row);
     if (document === undefined) return inspectRow(this.#connection.get(this.#statements.whole, { id: row.id })!);
-    this.#cache.set(document, row.progress.length, row.definition.length);
+    if (isInHand(document)) this.#cache.set(document, row.progress.length, row.definition.length);
     return document;
   }
 
@@ -151,10 +151,14 @@ export class Documents {
     this.#connection.run(statement, values);
     const { before, after } = write;
     if (before === undefined) return;
-    const isOver = after === null || after.parked !== undefined || after.progress.retired !== undefined;
-    if (isOver) this.#cache.delete(before.id);
+    if (after === null || !isInHand(after)) this.#cache.delete(before.id);
     else this.#cache.set(after, lengthOf(values["progress"])!, lengthOf(values["definition"]) ?? definitionSize);
   }
+}
+
+/** A run of it will soon be settled. What waits for its next deadline would only fill the memory until then. */
+function isInHand({ progress, parked }: ScheduleDocument): boolean {
+  return progress.runs.length > 0 && progress.retired === undefined && parked === undefined;
 }
 
 function lengthOf(text: SqlValue | undefined): number | undefined {
