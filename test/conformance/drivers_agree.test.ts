@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { kv } from "../../plugins/storage/kv/mod.ts";
 import { memory } from "../../plugins/storage/memory/mod.ts";
 import { sqlite } from "../../plugins/storage/sqlite/mod.ts";
 import {
@@ -11,6 +12,7 @@ import {
   type Storage,
 } from "../../src/contract/mod.ts";
 import { count, document, id, moved, retired, started } from "../../src/testing/storage/documents.ts";
+import { openKv } from "../support/kv.ts";
 import { context } from "./storage_suite.ts";
 
 const TEXTS = ["a", "b", "a\u0000", "\ud800"];
@@ -112,23 +114,44 @@ async function everything(storage: Storage): Promise<unknown> {
   return [await storage.find({ limit: 100, retired: true }), await storage.nextWake(LANES), lanes];
 }
 
+/** A database in memory, and how to make a handle on it. */
+interface Subject {
+  handle(): Storage;
+  close(): void;
+}
+
+// deno-lint-ignore require-await
+async function inSqlite(): Promise<Subject> {
+  const database = new DatabaseSync(":memory:");
+  return { handle: () => sqlite({ database }), close: () => database.close() };
+}
+
+async function inKv(): Promise<Subject> {
+  const database = await openKv(":memory:");
+  return { handle: () => kv(database), close: () => void database.close() };
+}
+
 describe("drivers", () => {
-  it("answer alike, whatever is asked of them by two handles in turn", { timeout: 60_000 }, async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(action, fc.boolean()), { minLength: 1, maxLength: 25 }), async (actions) => {
-        const database = new DatabaseSync(":memory:");
-        const inMemory = memory();
-        const stores = count(2).map(() => [sqlite({ database }), inMemory.handle()] as const);
-        for (const pair of stores) for (const storage of pair) await storage.open(context);
-        for (const [action, second] of actions) {
-          const [ours, model] = stores[second ? 1 : 0]!;
-          expect(await answer(ours, action)).toEqual(await answer(model, action));
-        }
-        expect(await everything(stores[0]![0])).toEqual(await everything(stores[1]![1]));
-        for (const pair of stores) for (const storage of pair) await storage.close();
-        database.close();
-      }),
-      { numRuns: 150 },
-    );
-  });
+  it.each([["sqlite", inSqlite], ["kv", inKv]] as const)(
+    "%s answers like memory, whatever is asked of them by two handles in turn",
+    { timeout: 60_000 },
+    async (_name, open) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.tuple(action, fc.boolean()), { minLength: 1, maxLength: 25 }), async (actions) => {
+          const subject = await open();
+          const inMemory = memory();
+          const stores = count(2).map(() => [subject.handle(), inMemory.handle()] as const);
+          for (const pair of stores) for (const storage of pair) await storage.open(context);
+          for (const [action, second] of actions) {
+            const [ours, model] = stores[second ? 1 : 0]!;
+            expect(await answer(ours, action)).toEqual(await answer(model, action));
+          }
+          expect(await everything(stores[0]![0])).toEqual(await everything(stores[1]![1]));
+          for (const pair of stores) for (const storage of pair) await storage.close();
+          subject.close();
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
 });

@@ -101,9 +101,7 @@ export class Claims {
     alone: boolean,
   ): readonly Candidate[] {
     const sorted = due.toSorted((a, b) => a.wakeAt - b.wakeAt);
-    const most = alone
-      ? limit
-      : Math.min(limit, COMMITS_BESIDE_OTHERS * this.#desk.maxChecks);
+    const most = alone ? limit : Math.min(limit, COMMITS_BESIDE_OTHERS * this.#desk.maxChecks);
     const take = Math.min(most, MAX_ADVANCE);
     const spare = sorted.length - take;
     const apart = !alone && spare > 0 &&

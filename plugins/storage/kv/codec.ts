@@ -101,8 +101,7 @@ export function encodeDocument(
   if (parts <= MAX_KV_PARTS) bytes[PARTS_AT] = DIGIT_ZERO + parts;
   const values = Array.from(
     { length: parts },
-    (_, n) =>
-      bytes.subarray(n * MAX_KV_VALUE_BYTES, (n + 1) * MAX_KV_VALUE_BYTES),
+    (_, n) => bytes.subarray(n * MAX_KV_VALUE_BYTES, (n + 1) * MAX_KV_VALUE_BYTES),
   );
   const stored: Stored = { document, index, parts, size: bytes.length };
   return {
@@ -118,9 +117,7 @@ export function documentBytes(document: ScheduleDocument): number {
 
 /** How many parts there are, by the first of them. */
 export function partsOf(value: unknown): number {
-  const parts = value instanceof Uint8Array
-    ? (value[PARTS_AT] ?? 0) - DIGIT_ZERO
-    : 1;
+  const parts = value instanceof Uint8Array ? (value[PARTS_AT] ?? 0) - DIGIT_ZERO : 1;
   return parts >= 1 && parts <= MAX_KV_PARTS ? parts : 1;
 }
 
@@ -150,15 +147,11 @@ export function decodeDocument(id: string, values: readonly unknown[]): Stored {
     const document = checkDocument(
       parked === null ? read : { ...read, parked },
     );
-    return parked === null
-      ? { ...known, document }
-      : { ...known, document, texts };
+    return parked === null ? { ...known, document } : { ...known, document, texts };
   } catch (error) {
     const damage = error instanceof Error ? error.message : String(error);
     const document = remains(id, index, parked ?? damage);
-    return parked === null
-      ? { ...known, document, texts, damage }
-      : { ...known, document, texts };
+    return parked === null ? { ...known, document, texts, damage } : { ...known, document, texts };
   }
 }
 
@@ -276,9 +269,7 @@ function indexOf(header: Header): DocumentIndex {
 
 /** Values joined to their text; a value of another type, which somebody else put there, is no text. */
 function joined(values: readonly unknown[]): string {
-  const bytes = values.map((value) =>
-    value instanceof Uint8Array ? value : new Uint8Array()
-  );
+  const bytes = values.map((value) => value instanceof Uint8Array ? value : new Uint8Array());
   if (bytes.length === 1) return decoder.decode(bytes[0]);
   const all = new Uint8Array(bytes.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
@@ -312,8 +303,6 @@ function remains(
     history: 0,
     createdAt: 0,
   };
-  const progress = index.live
-    ? RESTING
-    : { ...RESTING, retired: { at: 0, reason: "failed" } };
+  const progress = index.live ? RESTING : { ...RESTING, retired: { at: 0, reason: "failed" } };
   return { id, definition, progress, parked };
 }

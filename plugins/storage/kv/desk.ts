@@ -117,8 +117,6 @@ export class Desk {
     if (ids.length === 0 && pointers.length === 0) return true;
     await this.learn(known, ids, pointers);
     return ids.every((id) => known.documents.get(id) === undefined) &&
-      pointers.every((key) =>
-        known.pointers.get(nameOf(key))!.id === undefined
-      );
+      pointers.every((key) => known.pointers.get(nameOf(key))!.id === undefined);
   }
 }

@@ -1,8 +1,4 @@
-import {
-  isSchedulerError,
-  SchedulerError,
-  StorageError,
-} from "../../../src/contract/mod.ts";
+import { isSchedulerError, SchedulerError, StorageError } from "../../../src/contract/mod.ts";
 
 /** Whether another connection to the file was in the way, and the same call may simply be made again (B137). */
 export function isLocked(error: unknown): boolean {
@@ -12,9 +8,8 @@ export function isLocked(error: unknown): boolean {
 /** What went wrong while something was done, as the scheduler's error; its own errors pass. */
 export function storageError(doing: string, error: unknown): unknown {
   if (isSchedulerError(error)) return error;
-  const retryable =
-    !/too (?:large|long|many)|toolong|toolarge|toomany|closed|bad resource/i
-      .test(messageOf(error));
+  const retryable = !/too (?:large|long|many)|toolong|toolarge|toomany|closed|bad resource/i
+    .test(messageOf(error));
   return new StorageError(`kv: ${doing}: ${messageOf(error)}`, {
     cause: error,
     retryable,

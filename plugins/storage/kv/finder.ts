@@ -8,14 +8,7 @@ import {
 } from "../../../src/contract/mod.ts";
 import type { Stored } from "./codec.ts";
 import type { KvEntryLike, KvKey } from "./handle.ts";
-import {
-  fromKeyText,
-  isOwnerIndexed,
-  type Keys,
-  keyText,
-  nameOf,
-  type ValueIndex,
-} from "./keys.ts";
+import { fromKeyText, isOwnerIndexed, type Keys, keyText, nameOf, type ValueIndex } from "./keys.ts";
 import type { DocumentCache } from "./document_cache.ts";
 import type { Read, Reader } from "./reader.ts";
 
@@ -55,14 +48,10 @@ export class Finder {
   async heads(lanes: readonly string[]): Promise<Map<string, number>> {
     const unique = [...new Set(lanes)];
     const lists = await Promise.all(
-      unique.map((lane) =>
-        this.#reader.list({ prefix: this.#keys.lane(lane) }, 1)
-      ),
+      unique.map((lane) => this.#reader.list({ prefix: this.#keys.lane(lane) }, 1)),
     );
     return new Map(
-      lists.flatMap((entries, i) =>
-        entries.map(({ key }) => [unique[i]!, key.at(-2) as number])
-      ),
+      lists.flatMap((entries, i) => entries.map(({ key }) => [unique[i]!, key.at(-2) as number])),
     );
   }
 
@@ -126,12 +115,8 @@ export class Finder {
     if (prefix !== undefined) {
       return yield* this.#inOrder(prefix, query.after, limit);
     }
-    const page = name === undefined
-      ? await this.#running()
-      : await this.#called(name);
-    const sorted = page.filter(({ id }) => id > after).sort((a, b) =>
-      a.id < b.id ? -1 : 1
-    );
+    const page = name === undefined ? await this.#running() : await this.#called(name);
+    const sorted = page.filter(({ id }) => id > after).sort((a, b) => a.id < b.id ? -1 : 1);
     for (let i = 0; i < sorted.length; i += MAX_KV_LIST_BATCH) {
       yield sorted.slice(i, i + MAX_KV_LIST_BATCH);
     }
@@ -160,9 +145,7 @@ export class Finder {
     for (
       let last: unknown = after === undefined ? undefined : keyText(after);;
     ) {
-      const selector = last === undefined
-        ? { prefix }
-        : { prefix, start: [...prefix, last as string, NEXT] };
+      const selector = last === undefined ? { prefix } : { prefix, start: [...prefix, last as string, NEXT] };
       const entries = await this.#reader.list(selector, size);
       if (entries.length > 0) {
         yield entries.map((entry) => ({

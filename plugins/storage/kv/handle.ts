@@ -1,6 +1,5 @@
 /** A key: its parts in order. */
-export type KvKey =
-  readonly (Uint8Array | string | number | bigint | boolean)[];
+export type KvKey = readonly (Uint8Array | string | number | bigint | boolean)[];
 
 /** What is stored under a key; without a versionstamp where there is nothing. */
 export interface KvEntryLike {

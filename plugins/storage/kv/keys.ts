@@ -83,9 +83,7 @@ export class Keys {
 
   /** When a document wakes, in its lane; undefined for one that waits for nothing. */
   wake(id: string, { lane, wakeAt }: DocumentIndex): KvKey | undefined {
-    return lane === null || wakeAt === null
-      ? undefined
-      : [...this.lane(lane), wakeAt, keyText(id)];
+    return lane === null || wakeAt === null ? undefined : [...this.lane(lane), wakeAt, keyText(id)];
   }
 
   /** What a document is found by, beside its wake time, its name and its key. */

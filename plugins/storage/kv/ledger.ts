@@ -73,8 +73,7 @@ export class Ledger {
       if (read === undefined) unknown.push(id);
       else found.set(id, read);
     }
-    const known = (id: string, versionstamp: string) =>
-      this.cache.at(id, versionstamp)?.stored;
+    const known = (id: string, versionstamp: string) => this.cache.at(id, versionstamp)?.stored;
     const reads = await this.#reader.documents(unknown, known);
     reads.forEach((read, i) => {
       found.set(unknown[i]!, read);

@@ -9,14 +9,7 @@ import type { KvLike } from "./handle.ts";
 import { type KvOptions, readOptions } from "./options.ts";
 import { KvStorage } from "./storage.ts";
 
-export type {
-  KvAtomicLike,
-  KvCommitLike,
-  KvEntryLike,
-  KvKey,
-  KvLike,
-  KvSelectorLike,
-} from "./handle.ts";
+export type { KvAtomicLike, KvCommitLike, KvEntryLike, KvKey, KvLike, KvSelectorLike } from "./handle.ts";
 export type { KvOptions } from "./options.ts";
 
 /**

@@ -1,9 +1,4 @@
-import {
-  type Duration,
-  parseDuration,
-  SchedulerError,
-  show,
-} from "../../../src/contract/mod.ts";
+import { type Duration, parseDuration, SchedulerError, show } from "../../../src/contract/mod.ts";
 import type { KvLike } from "./handle.ts";
 
 /** Options of {@linkcode kv}. Exactly one of `kv` and `path` is given. */
@@ -64,9 +59,7 @@ function settings(options: KvOptions): KvSettings {
   return {
     source: readSource(options),
     prefix: readPrefix(options.prefix),
-    pollMs: options.pollInterval === undefined
-      ? undefined
-      : readPoll(options.pollInterval),
+    pollMs: options.pollInterval === undefined ? undefined : readPoll(options.pollInterval),
   };
 }
 
@@ -102,9 +95,7 @@ function readPoll(given: Duration): number {
 
 function isHandle(value: unknown): value is KvLike {
   return typeof value === "object" && value !== null &&
-    METHODS.every((method) =>
-      typeof (value as Partial<KvLike>)[method] === "function"
-    );
+    METHODS.every((method) => typeof (value as Partial<KvLike>)[method] === "function");
 }
 
 function invalid(

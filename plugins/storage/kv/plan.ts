@@ -172,9 +172,7 @@ export class Plan {
   #current(id: string): ScheduleDocument | undefined {
     this.#seenIds.add(id);
     const planned = this.#documents.get(id);
-    return planned === undefined
-      ? this.#known.document(id)?.stored.document
-      : planned ?? undefined;
+    return planned === undefined ? this.#known.document(id)?.stored.document : planned ?? undefined;
   }
 
   /** The id of the live document that holds a name or key; a key that leads to one that does not is as good as none. */
@@ -183,9 +181,7 @@ export class Plan {
     const planned = this.#names.get(text);
     if (planned !== undefined) return planned ?? undefined;
     const id = this.#known.pointer(key)?.id;
-    const stored = id === undefined
-      ? undefined
-      : this.#known.document(id)?.stored;
+    const stored = id === undefined ? undefined : this.#known.document(id)?.stored;
     return stored !== undefined &&
         this.#keys.names(stored.index).some((name) => nameOf(name) === text)
       ? id
@@ -195,30 +191,21 @@ export class Plan {
   /** Why documents of these ids and names cannot be stored beside the others. */
   #conflict(writes: readonly Write[]): SchedulerError | undefined {
     const names = new Map<string, string | null>();
-    for (const { before } of writes) {
-      if (before !== undefined) {
-        for (const key of this.#namesOf(before)) names.set(nameOf(key), null);
-      }
-    }
+    // In their order: what a later one leaves is not free for an earlier one.
     for (const { before, after } of writes) {
+      if (before !== undefined) { for (const key of this.#namesOf(before)) names.set(nameOf(key), null); }
       if (after === null) continue;
       if (
-        before === undefined
-          ? this.#current(after.id) !== undefined
-          : before.id !== after.id
+        before === undefined ? this.#current(after.id) !== undefined : before.id !== after.id
       ) {
         return conflict(`id ${show(after.id)} is in use`, after.id);
       }
       for (const key of this.#namesOf(after)) {
         const text = nameOf(key);
-        const holder = names.has(text)
-          ? names.get(text) ?? undefined
-          : this.#holder(key);
+        const holder = names.has(text) ? names.get(text) ?? undefined : this.#holder(key);
         if (holder !== undefined && holder !== after.id) {
           return conflict(
-            `the name or key of schedule ${
-              show(after.id)
-            } names a live one of its owner already`,
+            `the name or key of schedule ${show(after.id)} names a live one of its owner already`,
             holder,
           );
         }
@@ -289,9 +276,7 @@ export class Plan {
       };
     }
     const room = MAX_KV_COMMIT_BYTES - OWN_BYTES;
-    return took > room
-      ? { committed: false, reason: tooMuch(took, room, "bytes to write") }
-      : "full";
+    return took > room ? { committed: false, reason: tooMuch(took, room, "bytes to write") } : "full";
   }
 
   #remember({ before, after }: Write): void {
@@ -343,14 +328,10 @@ function refusal(
   const given = documentBytes(after);
   if (given <= MAX_KV_DOCUMENT_BYTES) return undefined;
   const { name, task } = after.definition;
-  const what = name === undefined
-    ? `schedule ${after.id}`
-    : `schedule ${show(name)}`;
+  const what = name === undefined ? `schedule ${after.id}` : `schedule ${show(name)}`;
   return new SchedulerError(
     "input_too_large",
-    `${what} of task ${
-      show(task)
-    }: ${given} bytes serialised; expected at most ${MAX_KV_DOCUMENT_BYTES} in Deno KV`,
+    `${what} of task ${show(task)}: ${given} bytes serialised; expected at most ${MAX_KV_DOCUMENT_BYTES} in Deno KV`,
     { details: { given, limit: MAX_KV_DOCUMENT_BYTES, id: after.id } },
   );
 }
@@ -368,8 +349,7 @@ function isNews(
   if (is.wakeAt !== null && (was.wakeAt === null || is.wakeAt < was.wakeAt)) {
     return true;
   }
-  const aborts = ({ runs }: ScheduleDocument["progress"]) =>
-    runs.filter(({ abort }) => abort !== undefined).length;
+  const aborts = ({ runs }: ScheduleDocument["progress"]) => runs.filter(({ abort }) => abort !== undefined).length;
   return aborts(is) > aborts(was);
 }
 

@@ -79,9 +79,7 @@ export class Reader {
     const stored = known(id, versionstamp);
     if (stored !== undefined) return { versionstamp, stored };
     const parts = partsOf(value);
-    return parts === 1
-      ? { versionstamp, stored: decodeDocument(id, [value]) }
-      : this.#large(id, parts);
+    return parts === 1 ? { versionstamp, stored: decodeDocument(id, [value]) } : this.#large(id, parts);
   }
 
   /** All parts in one snapshot; again if they have become more meanwhile. */
@@ -130,7 +128,5 @@ export class Reader {
  * time is a test's.
  */
 export function jitter(ms: number): Promise<void> {
-  return new Promise((resolve) =>
-    setTimeout(resolve, ms / 2 + Math.random() * ms / 2)
-  );
+  return new Promise((resolve) => setTimeout(resolve, ms / 2 + Math.random() * ms / 2));
 }

@@ -56,8 +56,7 @@ export class KvStorage implements Storage {
   constructor(settings: KvSettings) {
     this.#settings = settings;
     this.#keys = new Keys(settings.prefix);
-    const stays =
-      !("path" in settings.source && settings.source.path === ":memory:");
+    const stays = !("path" in settings.source && settings.source.path === ":memory:");
     this.supports = {
       clock: false,
       enlist: false,
@@ -103,9 +102,7 @@ export class KvStorage implements Storage {
         return (await commit.commit()).ok;
       },
     });
-    const maxChecks = isDenoHandle(handle)
-      ? MAX_KV_CHECKS
-      : MAX_KV_CHECKS_ELSEWHERE;
+    const maxChecks = isDenoHandle(handle) ? MAX_KV_CHECKS : MAX_KV_CHECKS_ELSEWHERE;
     const desk = new Desk({ keys, reader, ledger, news, maxChecks });
     const subscribers = new Subscribers({
       signals: this.#signals(handle, clock),
@@ -134,9 +131,7 @@ export class KvStorage implements Storage {
     } else if (pollMs === undefined) {
       signals.push(polling(clock, DEFAULT_POLL_MS));
     }
-    return pollMs === undefined
-      ? signals
-      : [...signals, polling(clock, pollMs)];
+    return pollMs === undefined ? signals : [...signals, polling(clock, pollMs)];
   }
 
   async close(): Promise<void> {
@@ -202,9 +197,7 @@ export class KvStorage implements Storage {
   }
 
   nextWake(lanes: readonly string[]): Promise<number | null> {
-    return this.#call(async ({ finder }) =>
-      earliest(await finder.heads(lanes))
-    );
+    return this.#call(async ({ finder }) => earliest(await finder.heads(lanes)));
   }
 
   backlog(before: number, limit: number): Promise<readonly LaneBacklog[]> {

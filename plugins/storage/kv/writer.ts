@@ -1,9 +1,4 @@
-import {
-  type Clock,
-  type Group,
-  type GroupResult,
-  MAX_KV_OPERATIONS,
-} from "../../../src/contract/mod.ts";
+import { type Clock, type Group, type GroupResult, MAX_KV_OPERATIONS } from "../../../src/contract/mod.ts";
 import type { Desk } from "./desk.ts";
 import { tooMuch } from "./errors.ts";
 import type { KvKey } from "./handle.ts";
@@ -147,9 +142,7 @@ export class Writer {
           job.settle(index, result);
         }
         const done = new Set(accepted.map(([pending]) => pending));
-        return pendings.filter((pending) =>
-          !done.has(pending) && !pending.job.failed
-        );
+        return pendings.filter((pending) => !done.has(pending) && !pending.job.failed);
       }
     }
   }
@@ -205,8 +198,6 @@ function first(
   operations: number,
 ): readonly Pending[] {
   let sum = 0;
-  const end = pendings.findIndex(({ group }, i) =>
-    (sum += group.length) > operations && i > 0
-  );
+  const end = pendings.findIndex(({ group }, i) => (sum += group.length) > operations && i > 0);
   return end === -1 ? pendings : pendings.slice(0, end);
 }

@@ -1,7 +1,4 @@
-import type {
-  DocumentIndex,
-  ScheduleDocument,
-} from "../../../src/contract/mod.ts";
+import type { DocumentIndex, ScheduleDocument } from "../../../src/contract/mod.ts";
 import { type Encoded, encodeDocument, type Stored } from "./codec.ts";
 import type { KvKey } from "./handle.ts";
 import { keyBytes, type Keys, nameOf } from "./keys.ts";
@@ -25,9 +22,7 @@ export function planWrite(
   before: Stored | undefined,
   after: ScheduleDocument | null,
 ): DocumentWrite {
-  const encoded = after === null
-    ? undefined
-    : encodeDocument(after, before?.texts);
+  const encoded = after === null ? undefined : encodeDocument(after, before?.texts);
   const [old, now] = [before?.index, encoded?.stored.index];
   const sets: (readonly [KvKey, unknown])[] = [];
   const deletes: KvKey[] = [];
@@ -131,11 +126,7 @@ function bytesOf(
   let bytes = 0;
   for (const key of deletes) bytes += keyBytes(key);
   for (const [key, value] of sets) {
-    const size = value instanceof Uint8Array
-      ? value.length
-      : typeof value === "string"
-      ? 2 * value.length
-      : 0;
+    const size = value instanceof Uint8Array ? value.length : typeof value === "string" ? 2 * value.length : 0;
     bytes += keyBytes(key) + size + SMALL_VALUE_BYTES;
   }
   return bytes;
