@@ -305,6 +305,18 @@ describe("kv: indexes", () => {
     expect((await storage.find({ name: "nightly", limit: 5 })).map((one) => one.id)).toEqual([id(1)]);
   });
 
+  it("N3 a name that its holder leaves in the same unit is taken, beside others too", async () => {
+    const [storage, other] = [await open(), await open()];
+    await store(storage, [document(1, 5_000, { definition: { name: "only", key: "k" } })]);
+    await store(other, [document(2, 5_000)]);
+    const [result] = await storage.apply([[
+      operation({ owner: "system", key: "k" }, () => ({ document: null, value: 0 })),
+      operation(null, () => ({ document: document(3, 5_000, { definition: { name: "only" } }), value: 0 })),
+    ]], 1_000);
+    expect(result!.committed).toBe(true);
+    expect((await other.find({ name: "only", limit: 5 })).map((one) => one.id)).toEqual([id(3)]);
+  });
+
   it("two prefixes in one store know nothing of each other", async () => {
     const [one, other] = [await open({ prefix: "one" }), await open({ prefix: "other" })];
     await store(one, [document(1, 5_000, { definition: { name: "n" } })]);

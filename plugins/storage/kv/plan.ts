@@ -43,6 +43,11 @@ export class Knowledge {
     return pointer;
   }
 
+  /** Whether a key is read before the commit; one that a document of the same commit leaves need not be. */
+  isAskedFor(key: KvKey): boolean {
+    return this.has(key) || this.missingPointers.has(nameOf(key));
+  }
+
   /** Whether it is known what stands at a key. */
   has(key: KvKey): boolean {
     return this.pointers.has(nameOf(key));
@@ -241,7 +246,7 @@ export class Plan {
         (earlier === undefined ? 0 : mutationsOf(earlier));
       bytes += write.bytes - (earlier?.bytes ?? 0);
       planned.set(id, write);
-      for (const key of write.takes) this.#seenNames.set(nameOf(key), key);
+      for (const key of write.takes) if (this.#known.isAskedFor(key)) this.#seenNames.set(nameOf(key), key);
     }
     const over = this.#over(mutations, bytes);
     if (over !== undefined) return over;
