@@ -34,7 +34,7 @@ export function runAsOf(
  */
 export function checkRunAs(host: ClientHost, principal: Principal, runAs: string, prefix: string): void {
   // Compared with true: a promise, from a function that should be synchronous, allows nothing.
-  if (runAs === principal.id || principal.admin === true || host.canRunAs(principal, runAs) === true) return;
+  if (runAs === principal.id || principal.admin === true || mayRunAs(host, principal, runAs)) return;
   throw new SchedulerError(
     "permission_denied",
     `${prefix}runAs.id: ${show(principal.id)} may not act for ${show(runAs)}`,
@@ -42,4 +42,14 @@ export function checkRunAs(host: ClientHost, principal: Principal, runAs: string
       details: { where: `${prefix}runAs.id`, given: runAs },
     },
   );
+}
+
+/** A question that throws is answered no. */
+function mayRunAs(host: ClientHost, principal: Principal, runAs: string): boolean {
+  try {
+    return host.canRunAs(principal, runAs) === true;
+  } catch (cause) {
+    host.logger.error("canRunAs threw; the call is refused", cause);
+    return false;
+  }
 }

@@ -150,6 +150,7 @@ export function checkConfig(config: SchedulerConfig, standard: readonly AnyPlugi
   const storage = checkStorage(problems, config.storage ?? memory());
   const report = (problem: string) => void problems.found.push(problem);
   checkPlugins(report, plugins, storage);
+  checkParts(problems, config);
   const parsers = checkOptions(report, plugins);
   const tasks = checkTasks(problems, list<AnyTask>(problems, config.tasks, "tasks"), parsers.get("retry"));
   const tickMs = problems.read(
@@ -190,6 +191,27 @@ function list<T>(problems: Problems, value: readonly T[] | undefined, where: str
   if (value === undefined || Array.isArray(value)) return value ?? [];
   problems.found.push(`${where}: ${show(value)} given; expected an array`);
   return [];
+}
+
+/** What the scheduler calls of what it is handed. */
+const CLOCK_METHODS = ["now", "monotonic", "setTimer", "defer"] as const;
+const LOGGER_METHODS = ["error", "warn", "info", "debug"] as const;
+
+function checkParts(problems: Problems, { clock, logger, canRunAs, unref }: SchedulerConfig): void {
+  const lacking = (where: string, value: object | undefined, methods: readonly string[]) => {
+    const missing = methods.filter((name) => typeof (value as Record<string, unknown> | null)?.[name] !== "function");
+    if (value !== undefined && missing.length > 0) {
+      problems.found.push(`${where}: ${show(value)} lacks ${missing.join(", ")}`);
+    }
+  };
+  lacking("clock", clock, CLOCK_METHODS);
+  lacking("logger", logger, LOGGER_METHODS);
+  if (canRunAs !== undefined && typeof canRunAs !== "function") {
+    problems.found.push(`canRunAs: ${show(canRunAs)} given; expected a function`);
+  }
+  if (unref !== undefined && typeof unref !== "boolean") {
+    problems.found.push(`unref: ${show(unref)} given; expected a boolean`);
+  }
 }
 
 function checkTasks(

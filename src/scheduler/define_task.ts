@@ -1,5 +1,6 @@
 import {
   type Handler,
+  type InputSchema,
   invalidOption,
   isPlainObject,
   type Json,
@@ -36,18 +37,30 @@ const FUNCTIONS = ["run", "authorize", "resolveTarget"] as const;
  * console.log(beat.name, greet.timeout); // beat 1m
  * ```
  */
-export function defineTask<Input = Json | undefined, Output = Input>(
+export function defineTask<Input, Output>(
   name: string,
-  definition: TaskDefinition<Input, Output> | Handler<Output>,
-): Task<Input, Output> {
+  definition: TaskDefinition<Input, Output> & { readonly input: InputSchema<Input, Output> },
+): Task<Input, Output>;
+/**
+ * A task without a schema: its input is whatever the handler's parameter says, by its type alone.
+ *
+ * @param name Unique within a scheduler, at most 200 characters.
+ * @param definition The handler, alone or with the task's options.
+ * @throws {SchedulerError} `invalid_option`, `invalid_duration` or `unknown_option`, naming the key.
+ */
+export function defineTask<Input = Json | undefined>(
+  name: string,
+  definition: Handler<Input> | (TaskDefinition<Input> & { readonly input?: undefined }),
+): Task<Input>;
+export function defineTask(name: string, definition: TaskDefinition | Handler): Task {
   checkText(name, "task name");
   if (typeof definition === "function") return Object.freeze({ name, run: definition });
   if (!isPlainObject(definition)) throw invalidOption(`task ${name}`, definition, "a function, or an object with run");
   for (const key of Object.keys(definition)) {
     if (!KEYS.includes(key as typeof KEYS[number])) throw unknownOption(key, KEYS, `task ${name}: `);
   }
-  check(name, definition as unknown as TaskDefinition);
-  return Object.freeze({ ...definition as TaskDefinition<Input, Output>, name });
+  check(name, definition);
+  return Object.freeze({ ...definition, name });
 }
 
 function check(name: string, definition: TaskDefinition): void {

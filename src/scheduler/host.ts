@@ -185,7 +185,8 @@ export class Host implements ClientHost {
   }
 
   apply(place: Place, groups: readonly Group<Done>[]): Promise<readonly GroupResult<Done>[]> {
-    return this.#engines[place].apply(groups);
+    // A unit of work may outlast the scheduler that it was begun on.
+    return this.#closed ? Promise.reject(closed()) : this.#engines[place].apply(groups);
   }
 
   enlist(transaction: unknown): Enlisted {

@@ -51,7 +51,7 @@ export function readOptions(given: string | SqliteOptions): SqliteSettings {
 function readSource({ path, database }: SqliteOptions): SqliteSettings["source"] {
   if (database !== undefined) {
     if (path !== undefined) throw invalid("path", path, "nothing beside a database");
-    const { prepare, exec, close } = database;
+    const { prepare, exec, close } = (database ?? {}) as Partial<SqliteDatabaseLike>;
     if ([prepare, exec, close].every((method) => typeof method === "function")) return { database };
     throw invalid("database", database, "an open database of node:sqlite or better-sqlite3");
   }

@@ -21,7 +21,11 @@ export function migrate(database: SqliteDatabaseLike, prefix: string): void {
       { details: { stored, known: SCHEMA_VERSION } },
     );
   }
-  if (stored === SCHEMA_VERSION) return;
+  if (stored === SCHEMA_VERSION) {
+    // Written again, so that a database that may not be written is refused now and not at the first deadline.
+    prepare(database, `update ${prefix}meta set value = value where key = 'schema'`).run();
+    return;
+  }
   for (const step of STEPS.slice(stored)) database.exec(step(prefix));
   prepare(database, `insert or replace into ${prefix}meta (key, value) values ('schema', ?)`).run(`${SCHEMA_VERSION}`);
 }
