@@ -41,8 +41,16 @@ interface Commit {
   bytes: number;
 }
 
+/** Checks of each commit, but for those that only tell others that there is something to look at. */
+function checked(commits: readonly Commit[]): readonly number[] {
+  return commits.filter(({ mutations }) => mutations > 1).map(({ checks }) => checks);
+}
+
 /** The handle, with a note of every commit, and whatever is to happen instead of some. */
-function noted(commits: Commit[], instead: () => "locked" | "conflict" | undefined = () => undefined): KvLike {
+function noted(
+  commits: Commit[],
+  instead: () => "locked" | "conflict" | "broken" | undefined = () => undefined,
+): KvLike {
   const atomic = (): KvAtomicLike => {
     const real = handle.atomic();
     const commit: Commit = { checks: 0, mutations: 0, bytes: 0 };
@@ -59,6 +67,7 @@ function noted(commits: Commit[], instead: () => "locked" | "conflict" | undefin
       async commit() {
         commits.push(commit);
         const what = instead();
+        if (what === "broken") throw new Error("connection reset");
         if (what === "locked") throw new TypeError("database is locked");
         return what === "conflict" ? { ok: false } : real.commit();
       },
@@ -198,14 +207,14 @@ describe("kv: commits", () => {
     await store(one, [document(5_000, 9_000)]);
     commits.length = 0;
     await store(one, count(200).map((n) => document(n, 9_000)));
-    expect(commits.map(({ checks }) => checks)).toEqual([1]);
+    expect(checked(commits)).toEqual([1]);
     await store(other, [document(6_000, 9_000)]);
     commits.length = 0;
     await store(one, count(30).map((n) => document(1_000 + n, 9_000)));
-    expect(commits.map(({ checks }) => checks)).toEqual([10, 10, 10]);
+    expect(checked(commits)).toEqual([10, 10, 10]);
     commits.length = 0;
     await store(one, count(30).map((n) => document(2_000 + n, 9_000)));
-    expect(commits.map(({ checks }) => checks)).toEqual([1]);
+    expect(checked(commits)).toEqual([1]);
   });
 
   it("what another handle changed after this one last wrote is never overwritten from memory", async () => {
@@ -242,6 +251,21 @@ describe("kv: commits", () => {
     })]], 1);
     expect([seen, results[0]]).toEqual([[0, 0, 0, 0], { committed: true, values: [4] }]);
     expect((await other.get(id(1)))!.progress.runCount).toBe(1);
+  });
+
+  it("B105 what was claimed before the store failed is told: its runs must start", async () => {
+    let commits = 0;
+    const storage = await open({ kv: noted([], () => ++commits === 3 ? "broken" : undefined) });
+    const other = await open();
+    await store(other, count(30).map((n) => document(n, 5_000)));
+    commits = 0;
+    const result = await storage.advance({ lanes: ["work"], limit: 30, now: 6_000 }, (current) => ({
+      document: moved(current, { wakeAt: 9_000, fence: 1 }),
+      value: current.id,
+    }));
+    expect([result.values.length, result.more]).toEqual([20, true]);
+    const claimed = (await other.find({ limit: 50 })).filter(({ progress }) => progress.fence === 1);
+    expect(claimed.map((one) => one.id)).toEqual([...result.values].sort());
   });
 
   it("a store that never lets a commit through is given up with a retryable error, and goes on afterwards", async () => {

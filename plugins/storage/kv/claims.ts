@@ -8,9 +8,10 @@ import {
   type ScheduleDocument,
 } from "../../../src/contract/mod.ts";
 import type { Desk } from "./desk.ts";
-import { fromKeyText, nameOf } from "./keys.ts";
+import { fromKeyText } from "./keys.ts";
 import type { KvEntryLike, KvKey } from "./handle.ts";
-import { Knowledge, Plan } from "./plan.ts";
+import { Knowledge } from "./knowledge.ts";
+import { Plan } from "./plan.ts";
 
 /** Commits of one call while others write as well: then each holds only as many documents as it may check. */
 const COMMITS_BESIDE_OTHERS = 4;
@@ -27,6 +28,12 @@ export interface Claimed<T> {
   readonly damaged: readonly Damaged[];
 }
 
+/** The same, while it is being claimed. */
+interface Won<T> {
+  readonly values: T[];
+  readonly damaged: Damaged[];
+}
+
 /** An entry of a lane that is due. */
 interface Candidate {
   readonly id: string;
@@ -37,10 +44,8 @@ interface Candidate {
 }
 
 /** What a commit in the making will have done. */
-interface Chunk<T> {
+interface Chunk<T> extends Won<T> {
   readonly plan: Plan;
-  readonly values: T[];
-  readonly damaged: Damaged[];
   taken: number;
 }
 
@@ -71,20 +76,21 @@ export class Claims {
       const unknown = candidates.filter(({ id }) => !known.documents.has(id))
         .map(({ id }) => id);
       await this.#desk.learn(known, unknown, []);
-      return await this.#move(candidates, known, alone, request.now, step);
+      const won: Won<T> = { values: [], damaged: [] };
+      try {
+        await this.#move(candidates, known, alone, request.now, step, won);
+      } catch (error) {
+        // What is committed is claimed: its caller has to know. What failed will fail the next call.
+        if (won.values.length === 0 && won.damaged.length === 0) throw error;
+      }
+      return won;
     });
   }
 
-  async #due(
-    lane: string,
-    { limit, now }: AdvanceRequest,
-  ): Promise<readonly Candidate[]> {
+  async #due(lane: string, { limit, now }: AdvanceRequest): Promise<readonly Candidate[]> {
     const { keys, reader } = this.#desk;
     const window = Math.max(Math.min(limit, MAX_ADVANCE), MAX_KV_LIST_BATCH);
-    const entries = await reader.list({
-      prefix: keys.lane(lane),
-      end: keys.due(lane, now),
-    }, window);
+    const entries = await reader.list({ prefix: keys.lane(lane), end: keys.due(lane, now) }, window);
     return entries.map(({ key, versionstamp }: KvEntryLike) => ({
       id: fromKeyText(key.at(-1)),
       lane,
@@ -95,11 +101,7 @@ export class Claims {
   }
 
   /** The longest due, or where others take from that end as well, some further on that may be left to us. */
-  #pick(
-    due: readonly Candidate[],
-    limit: number,
-    alone: boolean,
-  ): readonly Candidate[] {
+  #pick(due: readonly Candidate[], limit: number, alone: boolean): readonly Candidate[] {
     const sorted = due.toSorted((a, b) => a.wakeAt - b.wakeAt);
     const most = alone ? limit : Math.min(limit, COMMITS_BESIDE_OTHERS * this.#desk.maxChecks);
     const take = Math.min(most, MAX_ADVANCE);
@@ -116,19 +118,12 @@ export class Claims {
     alone: boolean,
     now: number,
     step: Step<T>,
-  ): Promise<Claimed<T>> {
-    const values: T[] = [];
-    const damaged: Damaged[] = [];
+    { values, damaged }: Won<T>,
+  ): Promise<void> {
     let rest = candidates;
     let guard = alone ? "everything" as const : "each" as const;
     for (let conflicts = 0; rest.length > 0;) {
-      const chunk = this.#chunk(
-        rest,
-        known,
-        guard === "everything" ? Infinity : this.#desk.maxChecks,
-        now,
-        step,
-      );
+      const chunk = this.#chunk(rest, known, guard === "everything" ? Infinity : this.#desk.maxChecks, now, step);
       if (await this.#desk.commit(chunk.plan, guard)) {
         values.push(...chunk.values);
         damaged.push(...chunk.damaged);
@@ -144,7 +139,6 @@ export class Claims {
       await this.#desk.ledger.sync();
       await this.#desk.learn(known, rest.map(({ id }) => id), []);
     }
-    return { values, damaged };
   }
 
   /** Steps documents until one does not fit into the commit. */
@@ -155,12 +149,7 @@ export class Claims {
     now: number,
     step: Step<T>,
   ): Chunk<T> {
-    const chunk: Chunk<T> = {
-      plan: new Plan(this.#desk.keys, known, maxChecks),
-      values: [],
-      damaged: [],
-      taken: 0,
-    };
+    const chunk: Chunk<T> = { plan: new Plan(this.#desk.keys, known, maxChecks), values: [], damaged: [], taken: 0 };
     for (const candidate of candidates) {
       if (!this.#step(candidate, known, chunk, now, step)) break;
       chunk.taken++;
@@ -168,25 +157,17 @@ export class Claims {
     return chunk;
   }
 
-  #step<T>(
-    candidate: Candidate,
-    known: Knowledge,
-    chunk: Chunk<T>,
-    now: number,
-    step: Step<T>,
-  ): boolean {
-    const { id, key } = candidate;
+  #step<T>(candidate: Candidate, known: Knowledge, chunk: Chunk<T>, now: number, step: Step<T>): boolean {
+    const { id, lane, wakeAt, key } = candidate;
     const read = known.documents.get(id);
-    const wake = read && this.#desk.keys.wake(id, read.stored.index);
-    if (wake === undefined || nameOf(wake) !== nameOf(key)) {
-      return chunk.plan.repair(key, id);
+    const isThere = read !== undefined && read.stored.index.lane === lane && read.stored.index.wakeAt === wakeAt;
+    if (!isThere) return chunk.plan.repair(key, id);
+    if (read.stored.damage !== undefined) {
+      return this.#park(candidate, chunk, known, read.stored.damage);
     }
-    if (read!.stored.damage !== undefined) {
-      return this.#park(candidate, chunk, known, read!.stored.damage);
-    }
-    const { document, value, reject } = step(read!.stored.document, now);
+    const { document, value, reject } = step(read.stored.document, now);
     if (reject === undefined && document !== undefined) {
-      const added = chunk.plan.change(read!, id, document);
+      const added = chunk.plan.change(read, id, document);
       if (added === "full") return false;
       if (!added.committed) {
         return this.#park(candidate, chunk, known, added.reason.message);
@@ -196,23 +177,11 @@ export class Claims {
     return true;
   }
 
-  #park<T>(
-    { id, lane }: Candidate,
-    chunk: Chunk<T>,
-    known: Knowledge,
-    error: string,
-  ): boolean {
+  #park<T>({ id, lane }: Candidate, chunk: Chunk<T>, known: Knowledge, error: string): boolean {
     const read = known.documents.get(id)!;
-    const added = chunk.plan.change(read, id, {
-      ...read.stored.document,
-      parked: error,
-    });
+    const added = chunk.plan.change(read, id, { ...read.stored.document, parked: error });
     if (added === "full") return false;
-    chunk.damaged.push({
-      id,
-      task: lane === "" ? read.stored.index.task : lane,
-      error,
-    });
+    chunk.damaged.push({ id, task: lane === "" ? read.stored.index.task : lane, error });
     return true;
   }
 }

@@ -87,16 +87,11 @@ export interface Encoded {
  *
  * @param kept The texts of a document that could not be read.
  */
-export function encodeDocument(
-  document: ScheduleDocument,
-  kept: StoredTexts | undefined,
-): Encoded {
+export function encodeDocument(document: ScheduleDocument, kept: StoredTexts | undefined): Encoded {
   const texts = document.parked === undefined ? undefined : kept;
   const index = documentIndex(document);
   const { definition, progress } = texts ?? textsOf(document);
-  const bytes = encoder.encode(
-    `${headerText(index, document.parked)}\n${definition}\n${progress}`,
-  );
+  const bytes = encoder.encode(`${headerText(index, document.parked)}\n${definition}\n${progress}`);
   const parts = Math.max(1, Math.ceil(bytes.length / MAX_KV_VALUE_BYTES));
   if (parts <= MAX_KV_PARTS) bytes[PARTS_AT] = DIGIT_ZERO + parts;
   const values = Array.from(
@@ -104,10 +99,7 @@ export function encodeDocument(
     (_, n) => bytes.subarray(n * MAX_KV_VALUE_BYTES, (n + 1) * MAX_KV_VALUE_BYTES),
   );
   const stored: Stored = { document, index, parts, size: bytes.length };
-  return {
-    stored: texts === undefined ? stored : { ...stored, texts },
-    values,
-  };
+  return { stored: texts === undefined ? stored : { ...stored, texts }, values };
 }
 
 /** How many bytes a document takes as JSON, as {@linkcode StorageSupports.maxDocumentBytes} counts them. */
@@ -123,30 +115,18 @@ export function partsOf(value: unknown): number {
 
 /** The document of its values. What cannot be read is made up from what its first line still tells. */
 export function decodeDocument(id: string, values: readonly unknown[]): Stored {
-  const [first = "", definition = "", progress = ""] = joined(values).split(
-    "\n",
-  );
+  const [first = "", definition = "", progress = ""] = joined(values).split("\n");
   const texts = { definition, progress };
   const header = readHeader(first);
   const index = indexOf(header);
   const parked = header[13];
-  const known = {
-    index,
-    parts: values.length,
-    size: first.length + definition.length + progress.length,
-  };
+  const known = { index, parts: values.length, size: first.length + definition.length + progress.length };
   try {
     const fields: unknown = JSON.parse(progress);
     const isObject = typeof fields === "object" && fields !== null &&
       !Array.isArray(fields);
-    const read = {
-      id,
-      definition: JSON.parse(definition),
-      progress: isObject ? { ...RESTING, ...fields } : fields,
-    };
-    const document = checkDocument(
-      parked === null ? read : { ...read, parked },
-    );
+    const read = { id, definition: JSON.parse(definition), progress: isObject ? { ...RESTING, ...fields } : fields };
+    const document = checkDocument(parked === null ? read : { ...read, parked });
     return parked === null ? { ...known, document } : { ...known, document, texts };
   } catch (error) {
     const damage = error instanceof Error ? error.message : String(error);
@@ -160,16 +140,33 @@ function textsOf({ definition, progress }: ScheduleDocument): StoredTexts {
   if (text === undefined) {
     definitionTexts.set(definition, text = JSON.stringify(definition));
   }
-  return { definition: text, progress: JSON.stringify(moved(progress)) };
+  return { definition: text, progress: progressText(progress) };
 }
 
-/** Progress without what is at rest. */
-function moved(progress: ScheduleProgress): Partial<ScheduleProgress> {
-  const fields = Object.entries(progress).filter(([key, value]) => {
-    const resting: unknown = RESTING[key as keyof ScheduleProgress];
-    return Array.isArray(resting) ? value.length > 0 : value !== resting;
+/** Progress without what is at rest: JSON leaves out what is undefined. Written out, since it is done for every write. */
+function progressText(progress: ScheduleProgress): string {
+  return JSON.stringify({
+    ...progress,
+    wakeAt: progress.wakeAt ?? undefined,
+    next: progress.next ?? undefined,
+    runs: filled(progress.runs),
+    waiting: filled(progress.waiting),
+    fence: progress.fence || undefined,
+    firings: progress.firings || undefined,
+    runCount: progress.runCount || undefined,
+    faultCount: progress.faultCount || undefined,
+    consecutiveFaults: progress.consecutiveFaults || undefined,
+    missedCount: progress.missedCount || undefined,
+    overlapCount: progress.overlapCount || undefined,
+    settledCount: progress.settledCount || undefined,
+    durationSum: progress.durationSum || undefined,
+    history: filled(progress.history),
+    decisions: filled(progress.decisions),
   });
-  return Object.fromEntries(fields);
+}
+
+function filled<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 function headerText(index: DocumentIndex, parked: string | undefined): string {
@@ -206,22 +203,7 @@ function headerText(index: DocumentIndex, parked: string | undefined): string {
   return JSON.stringify(header);
 }
 
-const NO_HEADER: Header = [
-  1,
-  null,
-  null,
-  null,
-  "",
-  "",
-  null,
-  null,
-  null,
-  null,
-  [],
-  1,
-  0,
-  null,
-];
+const NO_HEADER: Header = [1, null, null, null, "", "", null, null, null, null, [], 1, 0, null];
 
 function readHeader(line: string): Header {
   try {
@@ -236,21 +218,7 @@ function readHeader(line: string): Header {
 }
 
 function indexOf(header: Header): DocumentIndex {
-  const [
-    ,
-    lane,
-    wakeAt,
-    nextRun,
-    task,
-    owner,
-    name,
-    key,
-    group,
-    target,
-    tags,
-    live,
-    running,
-  ] = header;
+  const [, lane, wakeAt, nextRun, task, owner, name, key, group, target, tags, live, running] = header;
   return {
     lane,
     wakeAt,
@@ -281,11 +249,7 @@ function joined(values: readonly unknown[]): string {
 }
 
 /** A document made up from what is indexed. It never fires: it is only seen parked. */
-function remains(
-  id: string,
-  index: DocumentIndex,
-  parked: string,
-): ScheduleDocument {
+function remains(id: string, index: DocumentIndex, parked: string): ScheduleDocument {
   const { task, owner, name, key, group, target, tags } = index;
   const definition: ScheduleDefinition = {
     task,

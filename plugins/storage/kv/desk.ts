@@ -3,7 +3,8 @@ import type { KvKey } from "./handle.ts";
 import { type Keys, nameOf } from "./keys.ts";
 import type { Guard, Ledger } from "./ledger.ts";
 import type { News } from "./news.ts";
-import type { Knowledge, Plan } from "./plan.ts";
+import type { Knowledge } from "./knowledge.ts";
+import type { Plan } from "./plan.ts";
 import { jitter, type Reader } from "./reader.ts";
 
 /** Longest pause after a conflict, in milliseconds; the first is the shortest. */
@@ -78,21 +79,13 @@ export class Desk {
   /** Waits after a conflict, a little longer each time, and gives up in the end. */
   async pause(attempt: number): Promise<void> {
     if (attempt >= MAX_KV_ATTEMPTS) {
-      throw new StorageError(
-        `kv: writing schedules: others were faster ${attempt} times in a row`,
-      );
+      throw new StorageError(`kv: writing schedules: others were faster ${attempt} times in a row`);
     }
-    await jitter(
-      Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10)),
-    );
+    await jitter(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10)));
   }
 
   /** Reads what is asked for, and the documents that names and keys lead to. */
-  async learn(
-    known: Knowledge,
-    ids: Iterable<string>,
-    pointers: readonly KvKey[],
-  ): Promise<void> {
+  async learn(known: Knowledge, ids: Iterable<string>, pointers: readonly KvKey[]): Promise<void> {
     const [documents, found] = await Promise.all([
       this.ledger.documents([...ids]),
       pointers.length === 0 ? new Map() : this.ledger.pointers(pointers),
@@ -109,9 +102,7 @@ export class Desk {
 
   /** Reads what was taken to be absent; answers whether all of it is. */
   async verify(known: Knowledge): Promise<boolean> {
-    const [ids, pointers] = [[...known.missingDocuments], [
-      ...known.missingPointers.values(),
-    ]];
+    const [ids, pointers] = [[...known.missingDocuments], [...known.missingPointers.values()]];
     known.missingDocuments.clear();
     known.missingPointers.clear();
     if (ids.length === 0 && pointers.length === 0) return true;

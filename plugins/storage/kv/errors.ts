@@ -10,18 +10,11 @@ export function storageError(doing: string, error: unknown): unknown {
   if (isSchedulerError(error)) return error;
   const retryable = !/too (?:large|long|many)|toolong|toolarge|toomany|closed|bad resource/i
     .test(messageOf(error));
-  return new StorageError(`kv: ${doing}: ${messageOf(error)}`, {
-    cause: error,
-    retryable,
-  });
+  return new StorageError(`kv: ${doing}: ${messageOf(error)}`, { cause: error, retryable });
 }
 
 /** The refusal of what one commit cannot hold. */
-export function tooMuch(
-  given: number,
-  limit: number,
-  what: string,
-): SchedulerError {
+export function tooMuch(given: number, limit: number, what: string): SchedulerError {
   return new SchedulerError(
     "invalid_option",
     `unit of work: ${given} ${what}; expected at most ${limit}, which is what Deno KV takes in one commit`,

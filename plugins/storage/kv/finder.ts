@@ -18,14 +18,11 @@ type Page = readonly { readonly id: string; readonly entry: KvEntryLike }[];
 /** Sorts after a key and before every longer id. */
 const NEXT = false;
 
+/** Entries that are listed at least: of those that a query finds by one condition, the others may refuse most. */
+const LEAST_PAGE = 20;
+
 /** Indexes by value that a query is answered from, the most telling first. */
-const INDEXES = [
-  "target",
-  "group",
-  "tag",
-  "owner",
-  "task",
-] as const satisfies readonly ValueIndex[];
+const INDEXES = ["target", "group", "tag", "owner", "task"] as const satisfies readonly ValueIndex[];
 
 /** Reads documents without a turn of its own: what it answers was there at some moment of the call. */
 export class Finder {
@@ -47,37 +44,23 @@ export class Finder {
   /** The earliest wake time of each lane that has one. */
   async heads(lanes: readonly string[]): Promise<Map<string, number>> {
     const unique = [...new Set(lanes)];
-    const lists = await Promise.all(
-      unique.map((lane) => this.#reader.list({ prefix: this.#keys.lane(lane) }, 1)),
-    );
-    return new Map(
-      lists.flatMap((entries, i) => entries.map(({ key }) => [unique[i]!, key.at(-2) as number])),
-    );
+    const lists = await Promise.all(unique.map((lane) => this.#reader.list({ prefix: this.#keys.lane(lane) }, 1)));
+    return new Map(lists.flatMap((entries, i) => entries.map(({ key }) => [unique[i]!, key.at(-2) as number])));
   }
 
   /** What every lane holds that is due: goes from lane to lane by their first entries. */
-  async backlog(
-    before: number,
-    limit: number,
-  ): Promise<readonly LaneBacklog[]> {
+  async backlog(before: number, limit: number): Promise<readonly LaneBacklog[]> {
     const lanes: LaneBacklog[] = [];
     const prefix = this.#keys.wakes;
     let start: KvKey | undefined;
     for (;;) {
-      const [first] = await this.#reader.list(
-        start === undefined ? { prefix } : { prefix, start },
-        1,
-      );
+      const [first] = await this.#reader.list(start === undefined ? { prefix } : { prefix, start }, 1);
       if (first === undefined) return lanes;
-      const [lane, earliest] = first.key.slice(prefix.length) as [
-        string | Uint8Array,
-        number,
-      ];
+      const [lane, earliest] = first.key.slice(prefix.length) as [string | Uint8Array, number];
       const task = fromKeyText(lane);
-      const due = earliest > before ? [] : await this.#reader.list({
-        prefix: this.#keys.lane(task),
-        end: this.#keys.due(task, before),
-      }, limit);
+      const due = earliest > before
+        ? []
+        : await this.#reader.list({ prefix: this.#keys.lane(task), end: this.#keys.due(task, before) }, limit);
       lanes.push({ task, due: due.length, earliest });
       start = this.#keys.afterLane(lane);
     }
@@ -103,10 +86,7 @@ export class Finder {
   }
 
   #documents(ids: readonly string[]): Promise<readonly (Read | undefined)[]> {
-    return this.#reader.documents(
-      ids,
-      (id, versionstamp) => this.#cache.at(id, versionstamp)?.stored,
-    );
+    return this.#reader.documents(ids, (id, versionstamp) => this.#cache.at(id, versionstamp)?.stored);
   }
 
   async *#pages(query: DocumentQuery, limit: number): AsyncGenerator<Page> {
@@ -136,22 +116,13 @@ export class Finder {
     return this.#keys.live;
   }
 
-  async *#inOrder(
-    prefix: KvKey,
-    after: string | undefined,
-    limit: number,
-  ): AsyncGenerator<Page> {
-    const size = Math.min(MAX_KV_LIST_BATCH, limit);
-    for (
-      let last: unknown = after === undefined ? undefined : keyText(after);;
-    ) {
+  async *#inOrder(prefix: KvKey, after: string | undefined, limit: number): AsyncGenerator<Page> {
+    const size = Math.min(MAX_KV_LIST_BATCH, Math.max(limit, LEAST_PAGE));
+    for (let last: unknown = after === undefined ? undefined : keyText(after);;) {
       const selector = last === undefined ? { prefix } : { prefix, start: [...prefix, last as string, NEXT] };
       const entries = await this.#reader.list(selector, size);
       if (entries.length > 0) {
-        yield entries.map((entry) => ({
-          id: fromKeyText(entry.key.at(-1)),
-          entry,
-        }));
+        yield entries.map((entry) => ({ id: fromKeyText(entry.key.at(-1)), entry }));
       }
       if (entries.length < size) return;
       last = entries.at(-1)!.key.at(-1);
@@ -166,15 +137,9 @@ export class Finder {
 
   /** Documents with a run: the entries of when they wake tell, since a run's lease has an end. */
   async #running(): Promise<Page> {
-    const [wakes, idle] = await Promise.all([
-      this.#all(this.#keys.wakes),
-      this.#all(this.#keys.running),
-    ]);
+    const [wakes, idle] = await Promise.all([this.#all(this.#keys.wakes), this.#all(this.#keys.running)]);
     const entries = [...wakes.filter(({ value }) => value === 1), ...idle];
-    return entries.map((entry) => ({
-      id: fromKeyText(entry.key.at(-1)),
-      entry,
-    }));
+    return entries.map((entry) => ({ id: fromKeyText(entry.key.at(-1)), entry }));
   }
 
   #all(prefix: KvKey): Promise<readonly KvEntryLike[]> {
@@ -182,11 +147,7 @@ export class Finder {
   }
 
   /** Whether an entry still stands for the document that it leads to. */
-  #leadsTo(
-    { key }: KvEntryLike,
-    id: string,
-    stored: Stored | undefined,
-  ): boolean {
+  #leadsTo({ key }: KvEntryLike, id: string, stored: Stored | undefined): boolean {
     if (stored === undefined) return false;
     const text = nameOf(key as KvKey);
     const wake = this.#keys.wake(id, stored.index);
@@ -200,34 +161,16 @@ export class Finder {
   }
 
   /** Removes an entry that leads nowhere, unless it or its document has changed meanwhile. */
-  async #repair(
-    { key, versionstamp }: KvEntryLike,
-    id: string,
-    read: Read | undefined,
-  ): Promise<void> {
+  async #repair({ key, versionstamp }: KvEntryLike, id: string, read: Read | undefined): Promise<void> {
     await this.#reader.retry(
       "repairing an index",
-      () =>
-        this.#commitRepair(
-          key as KvKey,
-          versionstamp,
-          id,
-          read?.versionstamp ?? null,
-        ),
+      () => this.#commitRepair(key as KvKey, versionstamp, id, read?.versionstamp ?? null),
     );
   }
 
-  #commitRepair(
-    key: KvKey,
-    versionstamp: string | null,
-    id: string,
-    document: string | null,
-  ): Promise<unknown> {
+  #commitRepair(key: KvKey, versionstamp: string | null, id: string, document: string | null): Promise<unknown> {
     const commit = this.#reader.handle.atomic();
-    commit.check({ key, versionstamp }, {
-      key: this.#keys.schedule(id),
-      versionstamp: document,
-    });
+    commit.check({ key, versionstamp }, { key: this.#keys.schedule(id), versionstamp: document });
     commit.delete(key);
     commit.set(this.#keys.last, null);
     return commit.commit();

@@ -3,8 +3,11 @@ export type KvKey = readonly (Uint8Array | string | number | bigint | boolean)[]
 
 /** What is stored under a key; without a versionstamp where there is nothing. */
 export interface KvEntryLike {
+  /** Its key. */
   readonly key: readonly unknown[];
+  /** What is stored; `null` for nothing. */
   readonly value: unknown;
+  /** The version of the commit that stored it; `null` where nothing is stored. */
   readonly versionstamp: string | null;
 }
 
@@ -28,7 +31,14 @@ export interface KvAtomicLike {
 }
 
 /** Which keys to list. */
-export type KvSelectorLike = { prefix: KvKey; start?: KvKey; end?: KvKey };
+export type KvSelectorLike = {
+  /** What the keys begin with. */
+  prefix: KvKey;
+  /** The first of them, itself included. */
+  start?: KvKey;
+  /** The end of them, itself not included. */
+  end?: KvKey;
+};
 
 /**
  * The few methods of a Deno KV handle that are used: what `Deno.openKv()` and the package `@deno/kv` answer fits as it is.
@@ -37,10 +47,7 @@ export interface KvLike {
   /** Reads at most ten keys in one snapshot. */
   getMany(keys: KvKey[]): Promise<KvEntryLike[]>;
   /** Reads the keys of a range, in order. */
-  list(
-    selector: KvSelectorLike,
-    options: { limit: number; batchSize: number },
-  ): AsyncIterable<KvEntryLike>;
+  list(selector: KvSelectorLike, options: { limit: number; batchSize: number }): AsyncIterable<KvEntryLike>;
   /** Begins an atomic operation. */
   atomic(): KvAtomicLike;
   /** Tells what the keys hold, now and after each change. */
@@ -79,8 +86,6 @@ export function isFile(path: string): boolean {
  * Whether a handle's watch can be used. That of the npm package's native part keeps Node from ending for good, closed or
  * not (0.14.0), so that such a handle is polled.
  */
-export function canWatch(
-  handle: KvLike,
-): handle is KvLike & Required<Pick<KvLike, "watch">> {
+export function canWatch(handle: KvLike): handle is KvLike & Required<Pick<KvLike, "watch">> {
   return typeof handle.watch === "function" && !("napi" in handle);
 }

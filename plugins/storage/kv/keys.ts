@@ -151,9 +151,7 @@ export function fromKeyText(part: unknown): string {
 
 /** A key as text that differs wherever the keys do. */
 export function nameOf(key: KvKey): string {
-  return JSON.stringify(
-    key.map((part) => part instanceof Uint8Array ? [...part] : part),
-  );
+  return JSON.stringify(key.map((part) => part instanceof Uint8Array ? [...part] : part));
 }
 
 /** How many bytes a key takes, as KV counts them: a type and an end to each part, and a zero after each zero. */

@@ -63,9 +63,7 @@ export class Ledger {
   }
 
   /** Documents as they are now. */
-  async documents(
-    ids: readonly string[],
-  ): Promise<Map<string, Read | undefined>> {
+  async documents(ids: readonly string[]): Promise<Map<string, Read | undefined>> {
     const found = new Map<string, Read | undefined>();
     const unknown: string[] = [];
     for (const id of new Set(ids)) {
@@ -86,9 +84,11 @@ export class Ledger {
   /** What stands at keys that tell ids, by the keys as text. */
   async pointers(keys: readonly KvKey[]): Promise<Map<string, Pointer>> {
     const entries = await this.#reader.getMany(keys);
-    return new Map(entries.map(({ value, versionstamp }, i) => [
-      nameOf(keys[i]!),
-      { id: typeof value === "string" ? value : undefined, versionstamp },
-    ]));
+    return new Map(
+      entries.map((
+        { value, versionstamp },
+        i,
+      ) => [nameOf(keys[i]!), { id: typeof value === "string" ? value : undefined, versionstamp }]),
+    );
   }
 }

@@ -33,11 +33,7 @@ export class News {
   /** A commit has told them. */
   told(): void {
     this.count++;
-    this.#cancel ??= this.#options.clock.setTimer(
-      () => this.#quietIsOver(),
-      STORE_LOOK_MS,
-      { unref: true },
-    );
+    this.#cancel ??= this.#options.clock.setTimer(() => this.#quietIsOver(), STORE_LOOK_MS, { unref: true });
   }
 
   /** Tells what is owed, and leaves no timer behind. */

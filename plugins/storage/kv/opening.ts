@@ -20,14 +20,11 @@ export async function openPath(path: string): Promise<KvLike> {
         { cause: error, details: { option: "path", given: path } },
       );
     }
-    throw new StorageError(
-      `kv: ${path} cannot be opened: ${messageOf(error)}`,
-      {
-        cause: error,
-        retryable: false,
-        details: { where: path },
-      },
-    );
+    throw new StorageError(`kv: ${path} cannot be opened: ${messageOf(error)}`, {
+      cause: error,
+      retryable: false,
+      details: { where: path },
+    });
   }
 }
 

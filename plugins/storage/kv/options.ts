@@ -49,11 +49,7 @@ function settings(options: KvOptions): KvSettings {
   }
   for (const key of Object.keys(options)) {
     if (!KEYS.includes(key)) {
-      throw invalid(
-        key,
-        options[key as keyof KvOptions],
-        `one of ${KEYS.join(", ")}`,
-      );
+      throw invalid(key, options[key as keyof KvOptions], `one of ${KEYS.join(", ")}`);
     }
   }
   return {
@@ -80,11 +76,7 @@ function readPrefix(prefix: unknown = DEFAULT_PREFIX): string {
     typeof prefix === "string" && prefix.length > 0 &&
     prefix.length <= MAX_PREFIX_LENGTH && prefix.isWellFormed()
   ) return prefix;
-  throw invalid(
-    "prefix",
-    prefix,
-    `text of 1 to ${MAX_PREFIX_LENGTH} characters`,
-  );
+  throw invalid("prefix", prefix, `text of 1 to ${MAX_PREFIX_LENGTH} characters`);
 }
 
 function readPoll(given: Duration): number {
@@ -98,16 +90,8 @@ function isHandle(value: unknown): value is KvLike {
     METHODS.every((method) => typeof (value as Partial<KvLike>)[method] === "function");
 }
 
-function invalid(
-  option: string,
-  given: unknown,
-  expected: string,
-): SchedulerError {
-  return new SchedulerError(
-    "config_invalid",
-    `kv: ${option}: ${show(given)}; expected ${expected}`,
-    {
-      details: { option, given: show(given) },
-    },
-  );
+function invalid(option: string, given: unknown, expected: string): SchedulerError {
+  return new SchedulerError("config_invalid", `kv: ${option}: ${show(given)}; expected ${expected}`, {
+    details: { option, given: show(given) },
+  });
 }

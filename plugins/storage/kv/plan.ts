@@ -3,56 +3,20 @@ import {
   type Group,
   type GroupResult,
   MAX_KV_COMMIT_BYTES,
-  MAX_KV_DOCUMENT_BYTES,
   MAX_KV_MUTATIONS,
-  MAX_KV_PARTS,
   type ScheduleDocument,
   SchedulerError,
   type Selector,
   show,
   type Write,
 } from "../../../src/contract/mod.ts";
-import { documentBytes } from "./codec.ts";
+import { isNews, tooLarge } from "./changes.ts";
 import { tooMuch } from "./errors.ts";
 import type { KvAtomicLike, KvKey } from "./handle.ts";
 import { type Keys, nameOf } from "./keys.ts";
-import type { Pointer } from "./ledger.ts";
+import type { Knowledge } from "./knowledge.ts";
 import type { Read } from "./reader.ts";
 import { type DocumentWrite, planWrite } from "./writes.ts";
-
-/**
- * What is known of the store while a commit is planned. What is not known is taken to be absent, which new ids and names
- * nearly always are, and noted: it has to be read before the commit.
- */
-export class Knowledge {
-  readonly documents = new Map<string, Read | undefined>();
-  readonly pointers = new Map<string, Pointer>();
-  readonly missingDocuments = new Set<string>();
-  readonly missingPointers = new Map<string, KvKey>();
-
-  /** A document as it is stored. */
-  document(id: string): Read | undefined {
-    if (!this.documents.has(id)) this.missingDocuments.add(id);
-    return this.documents.get(id);
-  }
-
-  /** What stands at a key that tells an id. */
-  pointer(key: KvKey): Pointer | undefined {
-    const pointer = this.pointers.get(nameOf(key));
-    if (pointer === undefined) this.missingPointers.set(nameOf(key), key);
-    return pointer;
-  }
-
-  /** Whether a key is read before the commit; one that a document of the same commit leaves need not be. */
-  isAskedFor(key: KvKey): boolean {
-    return this.has(key) || this.missingPointers.has(nameOf(key));
-  }
-
-  /** Whether it is known what stands at a key. */
-  has(key: KvKey): boolean {
-    return this.pointers.has(nameOf(key));
-  }
-}
 
 /** What became of a group that was to be added; `full`: it may fit into a further commit. */
 export type Added = GroupResult | "full";
@@ -94,11 +58,7 @@ export class Plan {
   add(group: Group, now: number): Added {
     this.#seenIds = new Set();
     this.#seenNames = new Map();
-    const evaluation = evaluateGroup(
-      group,
-      (select) => this.#find(select),
-      now,
-    );
+    const evaluation = evaluateGroup(group, (select) => this.#find(select), now);
     if (!evaluation.committed) return evaluation;
     const conflict = this.#conflict(evaluation.writes);
     if (conflict !== undefined) return { committed: false, reason: conflict };
@@ -121,13 +81,7 @@ export class Plan {
       this.#checkedIds.size + 1 > this.#maxChecks
     ) return false;
     this.#checkedIds.add(id);
-    this.writes.set(`\0${nameOf(key)}`, {
-      sets: [],
-      deletes: [key],
-      stored: undefined,
-      bytes: 0,
-      takes: [],
-    });
+    this.writes.set(`\0${nameOf(key)}`, { sets: [], deletes: [key], stored: undefined, bytes: 0, takes: [] });
     this.#mutations++;
     return true;
   }
@@ -141,10 +95,7 @@ export class Plan {
         commit.check({ key: this.#keys.schedule(id), versionstamp });
       }
       for (const [text, key] of this.#checkedNames) {
-        commit.check({
-          key,
-          versionstamp: this.#known.pointers.get(text)?.versionstamp ?? null,
-        });
+        commit.check({ key, versionstamp: this.#known.pointers.get(text)?.versionstamp ?? null });
       }
     }
     const taken = new Set<string>();
@@ -153,7 +104,7 @@ export class Plan {
     }
     for (const { deletes } of this.writes.values()) {
       for (const key of deletes) {
-        if (!taken.has(nameOf(key))) commit.delete(key);
+        if (taken.size === 0 || !taken.has(nameOf(key))) commit.delete(key);
       }
     }
     for (const { sets } of this.writes.values()) {
@@ -200,9 +151,7 @@ export class Plan {
     for (const { before, after } of writes) {
       if (before !== undefined) { for (const key of this.#namesOf(before)) names.set(nameOf(key), null); }
       if (after === null) continue;
-      if (
-        before === undefined ? this.#current(after.id) !== undefined : before.id !== after.id
-      ) {
+      if (before === undefined ? this.#current(after.id) !== undefined : before.id !== after.id) {
         return conflict(`id ${show(after.id)} is in use`, after.id);
       }
       for (const key of this.#namesOf(after)) {
@@ -222,9 +171,7 @@ export class Plan {
 
   #namesOf(document: ScheduleDocument): readonly KvKey[] {
     const { owner, name = null, key = null } = document.definition;
-    if (
-      document.progress.retired !== undefined || (name === null && key === null)
-    ) return [];
+    if (document.progress.retired !== undefined || (name === null && key === null)) return [];
     return this.#keys.names({ ...NAMELESS, owner, name, key });
   }
 
@@ -233,13 +180,8 @@ export class Plan {
     let [mutations, bytes] = [this.#mutations, this.#bytes];
     for (const { before, after } of writes) {
       const id = (after ?? before)!.id;
-      const write = planWrite(
-        this.#keys,
-        id,
-        this.#known.documents.get(id)?.stored,
-        after,
-      );
-      const large = after === null ? undefined : refusal(before, after, write);
+      const write = planWrite(this.#keys, id, this.#known.documents.get(id)?.stored, after);
+      const large = after === null ? undefined : tooLarge(before, after, write);
       if (large !== undefined) return { committed: false, reason: large };
       const earlier = this.writes.get(id);
       mutations += mutationsOf(write) -
@@ -275,10 +217,7 @@ export class Plan {
     const [wrote, took] = [mutations - OWN_MUTATIONS, bytes - OWN_BYTES];
     const most = MAX_KV_MUTATIONS - OWN_MUTATIONS;
     if (wrote > most) {
-      return {
-        committed: false,
-        reason: tooMuch(wrote, most, "keys to write"),
-      };
+      return { committed: false, reason: tooMuch(wrote, most, "keys to write") };
     }
     const room = MAX_KV_COMMIT_BYTES - OWN_BYTES;
     return took > room ? { committed: false, reason: tooMuch(took, room, "bytes to write") } : "full";
@@ -314,48 +253,6 @@ const NAMELESS = {
 
 function mutationsOf({ sets, deletes }: DocumentWrite): number {
   return sets.length + deletes.length;
-}
-
-/**
- * Why a document is too large. Only what callers decide is held to the documented size; what a run adds to its schedule's
- * progress is bounded by the limits of the machine, and has room in further parts.
- */
-function refusal(
-  before: ScheduleDocument | undefined,
-  after: ScheduleDocument,
-  { stored }: DocumentWrite,
-): SchedulerError | undefined {
-  const { size, parts } = stored!;
-  const decided = before?.definition !== after.definition &&
-    after.parked === undefined;
-  if (!decided && parts <= MAX_KV_PARTS) return undefined;
-  if (decided && size < MAX_KV_DOCUMENT_BYTES / 2) return undefined;
-  const given = documentBytes(after);
-  if (given <= MAX_KV_DOCUMENT_BYTES) return undefined;
-  const { name, task } = after.definition;
-  const what = name === undefined ? `schedule ${after.id}` : `schedule ${show(name)}`;
-  return new SchedulerError(
-    "input_too_large",
-    `${what} of task ${show(task)}: ${given} bytes serialised; expected at most ${MAX_KV_DOCUMENT_BYTES} in Deno KV`,
-    { details: { given, limit: MAX_KV_DOCUMENT_BYTES, id: after.id } },
-  );
-}
-
-/** Whether somebody other than the writer may want to act on a change: it has to wake earlier, or ends a run. */
-function isNews(
-  before: ScheduleDocument | undefined,
-  after: ScheduleDocument | null,
-): boolean {
-  if (after === null) return false;
-  if (before === undefined || before.definition !== after.definition) {
-    return true;
-  }
-  const [was, is] = [before.progress, after.progress];
-  if (is.wakeAt !== null && (was.wakeAt === null || is.wakeAt < was.wakeAt)) {
-    return true;
-  }
-  const aborts = ({ runs }: ScheduleDocument["progress"]) => runs.filter(({ abort }) => abort !== undefined).length;
-  return aborts(is) > aborts(was);
 }
 
 function conflict(message: string, id: string): SchedulerError {

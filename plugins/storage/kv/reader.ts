@@ -39,16 +39,11 @@ export class Reader {
   }
 
   /** Reads the first entries of a range. */
-  list(
-    selector: KvSelectorLike,
-    limit: number,
-  ): Promise<readonly KvEntryLike[]> {
+  list(selector: KvSelectorLike, limit: number): Promise<readonly KvEntryLike[]> {
     return this.retry("listing", async () => {
       const entries: KvEntryLike[] = [];
       const batchSize = Math.min(limit, MAX_KV_LIST_BATCH);
-      for await (
-        const entry of this.handle.list(selector, { limit, batchSize })
-      ) entries.push(entry);
+      for await (const entry of this.handle.list(selector, { limit, batchSize })) entries.push(entry);
       return entries;
     });
   }
@@ -62,12 +57,8 @@ export class Reader {
     ids: readonly string[],
     known: (id: string, versionstamp: string) => Stored | undefined,
   ): Promise<readonly (Read | undefined)[]> {
-    const entries = await this.getMany(
-      ids.map((id) => this.#keys.schedule(id)),
-    );
-    return await Promise.all(
-      entries.map((entry, i) => this.#document(ids[i]!, entry, known)),
-    );
+    const entries = await this.getMany(ids.map((id) => this.#keys.schedule(id)));
+    return await Promise.all(entries.map((entry, i) => this.#document(ids[i]!, entry, known)));
   }
 
   #document(
@@ -84,22 +75,13 @@ export class Reader {
 
   /** All parts in one snapshot; again if they have become more meanwhile. */
   async #large(id: string, parts: number): Promise<Read | undefined> {
-    const further = Array.from(
-      { length: parts - 1 },
-      (_, n) => this.#keys.part(id, n + 1),
-    );
+    const further = Array.from({ length: parts - 1 }, (_, n) => this.#keys.part(id, n + 1));
     const entries = await this.getMany([this.#keys.schedule(id), ...further]);
     const { value, versionstamp } = entries[0]!;
     if (versionstamp === null) return undefined;
     const now = partsOf(value);
     if (now > parts) return await this.#large(id, now);
-    return {
-      versionstamp,
-      stored: decodeDocument(
-        id,
-        entries.slice(0, now).map((entry) => entry.value),
-      ),
-    };
+    return { versionstamp, stored: decodeDocument(id, entries.slice(0, now).map((entry) => entry.value)) };
   }
 
   /** Makes a call again while the file is locked, which is a matter of milliseconds, and names what failed otherwise. */
@@ -110,10 +92,7 @@ export class Reader {
       } catch (error) {
         if (!isLocked(error)) throw storageError(doing, error);
         if (waited >= DEFAULT_BUSY_TIMEOUT_MS) {
-          throw new StorageError(
-            `kv: ${doing}: the database was locked for ${waited} ms`,
-            { cause: error },
-          );
+          throw new StorageError(`kv: ${doing}: the database was locked for ${waited} ms`, { cause: error });
         }
       }
       const pause = PAUSES[Math.min(attempt, PAUSES.length - 1)]!;

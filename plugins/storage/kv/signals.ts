@@ -34,11 +34,7 @@ export function polling(clock: Clock, everyMs: number): Signal {
 }
 
 /** The store's own word: of one key, as it changes. A watch that breaks is begun again. */
-export function watching(
-  handle: KvLike & Required<Pick<KvLike, "watch">>,
-  key: KvKey,
-  clock: Clock,
-): Signal {
+export function watching(handle: KvLike & Required<Pick<KvLike, "watch">>, key: KvKey, clock: Clock): Signal {
   // deno-lint-ignore require-await
   return async ({ look, heard }) => {
     let over = false;
@@ -58,9 +54,7 @@ export function watching(
         if (over) return;
         look();
         await new Promise<void>((resolve) => {
-          const cancel = clock.setTimer(resolve, STORE_LOOK_MS, {
-            unref: true,
-          });
+          const cancel = clock.setTimer(resolve, STORE_LOOK_MS, { unref: true });
           cancelPause = () => {
             cancel();
             resolve();
@@ -93,21 +87,15 @@ export function watchingFile(path: string, clock: Clock): Signal {
     const looks = new Looks(clock, look);
     let stopPolling: (() => Promise<void>) | undefined;
     let closed = false;
-    const watcher = watch(
-      dirname(path),
-      { persistent: false },
-      (_event, name) => {
-        if (name === null || names.includes(name)) looks.stir();
-      },
-    );
+    const watcher = watch(dirname(path), { persistent: false }, (_event, name) => {
+      if (name === null || names.includes(name)) looks.stir();
+    });
     // Deno's watcher keeps the process, whatever `persistent` says.
     watcher.unref();
     watcher.on("error", () => {
       watcher.close();
       if (!closed) {
-        void polling(clock, STORE_LOOK_MS)({ look, heard: () => {} }).then((
-          stop,
-        ) => stopPolling = stop);
+        void polling(clock, STORE_LOOK_MS)({ look, heard: () => {} }).then((stop) => stopPolling = stop);
       }
     });
     return async () => {
@@ -143,9 +131,7 @@ class Looks {
 
   #next(round: number): void {
     this.#round = round;
-    this.#cancel = this.#clock.setTimer(() => this.#run(), LOOKS_MS[round]!, {
-      unref: true,
-    });
+    this.#cancel = this.#clock.setTimer(() => this.#run(), LOOKS_MS[round]!, { unref: true });
   }
 
   #run(): void {

@@ -70,10 +70,7 @@ export class KvStorage implements Storage {
 
   async open({ clock }: StorageContext): Promise<void> {
     if (this.#opening || this.#opened !== undefined) {
-      throw new StorageError(
-        "kv: this store is open already; give each scheduler its own",
-        { retryable: false },
-      );
+      throw new StorageError("kv: this store is open already; give each scheduler its own", { retryable: false });
     }
     this.#opening = true;
     const { source } = this.#settings;
@@ -151,40 +148,20 @@ export class KvStorage implements Storage {
     return fallback;
   }
 
-  advance<T>(
-    request: AdvanceRequest,
-    step: Step<T>,
-  ): Promise<AdvanceResult<T>> {
+  advance<T>(request: AdvanceRequest, step: Step<T>): Promise<AdvanceResult<T>> {
     return this.#call(async ({ claims, finder }) => {
       const { lanes, now } = request;
       const heads = await finder.heads(lanes);
-      const due = [...heads].filter(([, wakeAt]) => wakeAt <= now).map((
-        [lane],
-      ) => lane);
-      if (due.length === 0) {
-        return {
-          values: [],
-          more: false,
-          nextWake: earliest(heads),
-          now,
-          damaged: [],
-        };
-      }
+      const due = [...heads].filter(([, wakeAt]) => wakeAt <= now).map(([lane]) => lane);
+      if (due.length === 0) return { values: [], more: false, nextWake: earliest(heads), now, damaged: [] };
       const claimed = await claims.claim({ ...request, lanes: due }, step);
-      const nextWake = earliest(await finder.heads(lanes));
-      return {
-        ...claimed,
-        more: nextWake !== null && nextWake <= now,
-        nextWake,
-        now,
-      };
+      // What is claimed must reach its caller, even if the store does not answer any more: then it has to be asked again.
+      const nextWake = await finder.heads(lanes).then(earliest, () => now);
+      return { ...claimed, more: nextWake !== null && nextWake <= now, nextWake, now };
     });
   }
 
-  apply<T>(
-    groups: readonly Group<T>[],
-    now: number,
-  ): Promise<readonly GroupResult<T>[]> {
+  apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
     return this.#call(({ writer }) => writer.apply(groups, now));
   }
 

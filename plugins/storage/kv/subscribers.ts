@@ -43,10 +43,7 @@ export class Subscribers {
   }
 
   #start(): void {
-    const listener = {
-      look: () => this.#look(),
-      heard: (entry: KvEntryLike) => this.#heard(entry),
-    };
+    const listener = { look: () => this.#look(), heard: (entry: KvEntryLike) => this.#heard(entry) };
     this.#stops = this.#options.signals.map((signal) => signal(listener));
     // What came before the signals are there is not theirs to tell.
     void Promise.allSettled(this.#stops).then(() => this.#look());
@@ -66,10 +63,7 @@ export class Subscribers {
   #look(): void {
     if (this.#listeners.size === 0) return;
     this.#again = this.#looking !== undefined;
-    this.#looking ??= this.#options.read().then(
-      (entry) => this.#heard(entry),
-      () => this.#tell(),
-    ).then(() => {
+    this.#looking ??= this.#options.read().then((entry) => this.#heard(entry), () => this.#tell()).then(() => {
       this.#looking = undefined;
       if (this.#again) this.#look();
     });

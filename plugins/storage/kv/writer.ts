@@ -2,7 +2,8 @@ import { type Clock, type Group, type GroupResult, MAX_KV_OPERATIONS } from "../
 import type { Desk } from "./desk.ts";
 import { tooMuch } from "./errors.ts";
 import type { KvKey } from "./handle.ts";
-import { Knowledge, Plan } from "./plan.ts";
+import { Knowledge } from "./knowledge.ts";
+import { Plan } from "./plan.ts";
 
 /** One call of `apply`. */
 class Job {
@@ -59,19 +60,13 @@ export class Writer {
   }
 
   /** Applies groups in the next commits. */
-  apply<T>(
-    groups: readonly Group<T>[],
-    now: number,
-  ): Promise<readonly GroupResult<T>[]> {
+  apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
     if (groups.length === 0) return Promise.resolve([]);
     const job = new Job(groups.length);
     groups.forEach((group, index) => {
       if (group.length <= MAX_KV_OPERATIONS) {
         this.#waiting.push({ job, index, group, now });
-      } else {job.settle(index, {
-          committed: false,
-          reason: tooMuch(group.length, MAX_KV_OPERATIONS, "changes"),
-        });}
+      } else job.settle(index, { committed: false, reason: tooMuch(group.length, MAX_KV_OPERATIONS, "changes") });
     });
     if (this.#waiting.length > 0) this.#schedule();
     return job.promise as Promise<readonly GroupResult<T>[]>;
@@ -116,20 +111,14 @@ export class Writer {
   }
 
   /** Commits the first of them, as many as fit; answers the others, or undefined where somebody else was faster. */
-  async #commit(
-    pendings: readonly Pending[],
-    alone: boolean,
-  ): Promise<readonly Pending[] | undefined> {
+  async #commit(pendings: readonly Pending[], alone: boolean): Promise<readonly Pending[] | undefined> {
     const { maxChecks } = this.#desk;
     const known = new Knowledge();
     let guard = alone ? "everything" as const : "each" as const;
     for (;;) {
       const most = guard === "everything" ? Infinity : maxChecks;
       const plan = new Plan(this.#desk.keys, known, most);
-      const candidates = first(
-        pendings.filter(({ job }) => !job.failed),
-        alone ? MAX_FLUSH_OPERATIONS : maxChecks,
-      );
+      const candidates = first(pendings.filter(({ job }) => !job.failed), alone ? MAX_FLUSH_OPERATIONS : maxChecks);
       await this.#learnSelected(known, candidates);
       const accepted = this.#fill(plan, candidates);
       if (accepted === undefined || !await this.#desk.verify(known)) continue;
@@ -165,10 +154,7 @@ export class Writer {
     return accepted;
   }
 
-  async #learnSelected(
-    known: Knowledge,
-    pendings: readonly Pending[],
-  ): Promise<void> {
+  async #learnSelected(known: Knowledge, pendings: readonly Pending[]): Promise<void> {
     const { keys } = this.#desk;
     const ids: string[] = [];
     const pointers: KvKey[] = [];
@@ -193,10 +179,7 @@ export class Writer {
 const MAX_FLUSH_OPERATIONS = 300;
 
 /** The first groups, with so many operations together, and one at least. */
-function first(
-  pendings: readonly Pending[],
-  operations: number,
-): readonly Pending[] {
+function first(pendings: readonly Pending[], operations: number): readonly Pending[] {
   let sum = 0;
   const end = pendings.findIndex(({ group }, i) => (sum += group.length) > operations && i > 0);
   return end === -1 ? pendings : pendings.slice(0, end);

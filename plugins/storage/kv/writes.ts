@@ -28,22 +28,17 @@ export function planWrite(
   const deletes: KvKey[] = [];
   writeParts(keys, id, before, encoded, sets, deletes);
   // The wake entry is written with the document each time, so that its versionstamp tells whether it is up to date.
-  const [wasAt, isAt] = [old && keys.wake(id, old), now && keys.wake(id, now)];
-  if (
-    wasAt !== undefined &&
-    (isAt === undefined || nameOf(wasAt) !== nameOf(isAt))
-  ) deletes.push(wasAt);
+  const wasAt = old && keys.wake(id, old);
+  const isAt = now && keys.wake(id, now);
+  const stays = isAt !== undefined && old?.lane === now!.lane && old.wakeAt === now!.wakeAt;
+  if (wasAt !== undefined && !stays) deletes.push(wasAt);
   if (isAt !== undefined) sets.push([isAt, now!.running ? 1 : 0]);
   const takes: KvKey[] = [];
   if (old === undefined || now === undefined || !isListedAlike(old, now)) {
-    difference(
-      keys.listings(id, old ?? NOTHING),
-      keys.listings(id, now ?? NOTHING),
-      {
-        gone: (key) => deletes.push(key),
-        come: (key) => sets.push([key, null]),
-      },
-    );
+    difference(keys.listings(id, old ?? NOTHING), keys.listings(id, now ?? NOTHING), {
+      gone: (key) => deletes.push(key),
+      come: (key) => sets.push([key, null]),
+    });
     difference(keys.names(old ?? NOTHING), keys.names(now ?? NOTHING), {
       gone: (key) => deletes.push(key),
       come: (key) => {
@@ -52,13 +47,7 @@ export function planWrite(
       },
     });
   }
-  return {
-    sets,
-    deletes,
-    stored: encoded?.stored,
-    bytes: bytesOf(sets, deletes),
-    takes,
-  };
+  return { sets, deletes, stored: encoded?.stored, bytes: bytesOf(sets, deletes), takes };
 }
 
 function writeParts(
@@ -111,6 +100,8 @@ function difference(
   after: readonly KvKey[],
   to: { gone(key: KvKey): void; come(key: KvKey): void },
 ): void {
+  if (after.length === 0) return before.forEach(to.gone);
+  if (before.length === 0) return after.forEach(to.come);
   const [old, now] = [new Set(before.map(nameOf)), new Set(after.map(nameOf))];
   for (const key of before) if (!now.has(nameOf(key))) to.gone(key);
   for (const key of after) if (!old.has(nameOf(key))) to.come(key);
@@ -119,10 +110,7 @@ function difference(
 /** Room for a value that is no bytes: null, a flag or an id, with what its serialisation adds. */
 const SMALL_VALUE_BYTES = 16;
 
-function bytesOf(
-  sets: DocumentWrite["sets"],
-  deletes: readonly KvKey[],
-): number {
+function bytesOf(sets: DocumentWrite["sets"], deletes: readonly KvKey[]): number {
   let bytes = 0;
   for (const key of deletes) bytes += keyBytes(key);
   for (const [key, value] of sets) {
