@@ -6,6 +6,7 @@ const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
   creating: () => import("./creating.ts"),
   firing: () => import("./firing.ts"),
   idle: () => import("./idle.ts"),
+  kv: () => import("./kv.ts"),
   postgres: () => import("./postgres.ts"),
   recurring: () => import("./recurring.ts"),
   scale: () => import("./scale.ts"),
