@@ -9,7 +9,7 @@ import { document, id, store } from "../../src/testing/storage/documents.ts";
 import { context } from "../conformance/storage_suite.ts";
 import { start } from "./store_processes.ts";
 
-const SCRIPT = join(import.meta.dirname, "sqlite_process.ts");
+const SCRIPT = join(import.meta.dirname!, "sqlite_process.ts");
 
 let directory: string;
 let file: string;
