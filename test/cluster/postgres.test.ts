@@ -1,3 +1,4 @@
+import process from "node:process";
 import { describe, expect, it } from "vitest";
 import type { ScheduleDocument } from "../../src/contract/mod.ts";
 import { ownServer, sharedServer } from "../support/postgres.ts";
@@ -64,7 +65,8 @@ describe("postgres: several processes", () => {
     await second.said((message) => message.ended === id);
     await until("the second has settled", async () => !await cluster.scheduler.valid(id));
     const settled = await cluster.documents();
-    first.process.kill("SIGCONT");
+    // Deno's child takes no further signal once it got one.
+    process.kill(first.process.pid!, "SIGCONT");
     await first.said((message) => message.event === "leaseLost" && message.id === id);
     await first.said((message) => message.ended === id);
     first.tell("close");

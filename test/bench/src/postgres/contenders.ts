@@ -132,8 +132,9 @@ function pgBoss(url: string): Contender {
       await boss.work<{ id: number; due: number }>(
         "bench",
         options,
-        async (jobs) => {
+        (jobs) => {
           for (const { data } of jobs) handler(data.id, data.due);
+          return Promise.resolve();
         },
       );
     },
