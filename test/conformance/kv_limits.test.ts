@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kv, type KvAtomicLike, type KvKey, type KvLike, type KvOptions } from "../../plugins/storage/kv/mod.ts";
-import type { ScheduleDocument, Storage, StoredRun } from "../../src/contract/mod.ts";
+import { type ScheduleDocument, SchedulerError, type Storage, type StoredRun } from "../../src/contract/mod.ts";
 import { change, count, create, document, id, moved, operation, store } from "../../src/testing/storage/documents.ts";
 import { openKv, scratchKv } from "../support/kv.ts";
 import { context } from "./storage_suite.ts";
@@ -227,6 +227,27 @@ describe("kv: commits", () => {
       await change(one, id(1), (current) => moved(current, { runCount: current.progress.runCount + 1 }));
     }
     expect((await other.get(id(1)))!.progress.runCount).toBe(10);
+  });
+
+  it("M4 what only looks, or refuses, is never answered from memory that others have overtaken", async () => {
+    const [one, other] = [await open(), await open()];
+    await store(one, [document(1, 5_000)]);
+    await change(other, id(1), (current) => moved(current, { runCount: 7 }));
+    const look = operation({ id: id(1) }, (current) => ({ value: current!.progress.runCount }));
+    const refuse = operation({ id: id(1) }, (current) => ({
+      value: 0,
+      reject: new SchedulerError("conflict", `seen ${current!.progress.runCount}`),
+    }));
+    const grow = operation({ id: id(1) }, (current) => ({
+      document: moved(current!, { runCount: current!.progress.runCount + 1 }),
+      value: current!.progress.runCount,
+    }));
+    const results = await one.apply([[look], [refuse], [grow]], 1_000);
+    expect(results).toMatchObject([{ values: [7] }, { reason: { message: "seen 7" } }, { values: [7] }]);
+    await change(other, id(1), () => null);
+    expect(await one.apply([[operation({ id: id(1) }, (current) => ({ value: current?.id }))]], 1_000)).toEqual([
+      { committed: true, values: [undefined] },
+    ]);
   });
 
   it("B137 a locked database is tried again with the same commit; the decision is not made again", async () => {

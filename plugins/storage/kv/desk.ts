@@ -90,14 +90,25 @@ export class Desk {
       this.ledger.documents([...ids]),
       pointers.length === 0 ? new Map() : this.ledger.pointers(pointers),
     ]);
-    for (const [id, read] of documents) known.documents.set(id, read);
     for (const [text, pointer] of found) known.pointers.set(text, pointer);
     const led = pointers.map((key) => known.pointers.get(nameOf(key))!.id)
-      .filter((id) => id !== undefined && !known.documents.has(id)) as string[];
-    if (led.length === 0) return;
-    for (const [id, read] of await this.ledger.documents(led)) {
+      .filter((id) => id !== undefined && !known.documents.has(id) && !documents.has(id)) as string[];
+    const further = led.length === 0 ? [] : await this.ledger.documents(led);
+    for (const [id, read] of [...documents, ...further]) {
       known.documents.set(id, read);
+      known.guessed.delete(id);
     }
+  }
+
+  /** Takes documents to be as they were, where they are remembered; answers the ids of the others. */
+  guess(known: Knowledge, ids: readonly string[]): readonly string[] {
+    return ids.filter((id) => {
+      const read = this.ledger.cache.latest(id);
+      if (read === undefined) return true;
+      known.documents.set(id, read);
+      known.guessed.add(id);
+      return false;
+    });
   }
 
   /** Reads what was taken to be absent; answers whether all of it is. */

@@ -28,6 +28,11 @@ export class DocumentCache {
     return entry?.era === this.#era ? entry : undefined;
   }
 
+  /** What was there last, as far as that is known. */
+  latest(id: string): Read | undefined {
+    return this.#entry(id);
+  }
+
   /** What was there at a version. */
   at(id: string, versionstamp: string): Read | undefined {
     const entry = this.#entry(id);

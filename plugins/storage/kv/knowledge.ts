@@ -10,6 +10,8 @@ import type { Read } from "./reader.ts";
 export class Knowledge {
   readonly documents = new Map<string, Read | undefined>();
   readonly pointers = new Map<string, Pointer>();
+  /** Documents as they were when somebody else had not written yet. They count once a commit has checked them. */
+  readonly guessed = new Set<string>();
   readonly missingDocuments = new Set<string>();
   readonly missingPointers = new Map<string, KvKey>();
 

@@ -18,7 +18,7 @@ import type { Knowledge } from "./knowledge.ts";
 import type { Read } from "./reader.ts";
 import { type DocumentWrite, planWrite } from "./writes.ts";
 
-/** What became of a group that was to be added; `full`: it may fit into a further commit. */
+/** What became of a change that was to be added; `full`: it may fit into a further commit. */
 export type Added = GroupResult | "full";
 
 /** Mutations and bytes that every commit has beside the documents': two keys that tell others of it. */
@@ -54,13 +54,18 @@ export class Plan {
     return this.#checkedIds.size === 0 && this.#checkedNames.size === 0;
   }
 
-  /** Adds a group whole, or nothing of it. */
-  add(group: Group, now: number): Added {
+  /**
+   * Adds a group whole, or nothing of it. `"guessed"`: it comes to something that no commit checks, by documents that may
+   * have changed.
+   */
+  add(group: Group, now: number): Added | "guessed" {
     this.#seenIds = new Set();
     this.#seenNames = new Map();
     const evaluation = evaluateGroup(group, (select) => this.#find(select), now);
+    const conflict = evaluation.committed ? this.#conflict(evaluation.writes) : evaluation.reason;
+    const isChecked = evaluation.committed && evaluation.writes.length > 0 && conflict === undefined;
+    if (!isChecked && this.#isGuessed()) return "guessed";
     if (!evaluation.committed) return evaluation;
-    const conflict = this.#conflict(evaluation.writes);
     if (conflict !== undefined) return { committed: false, reason: conflict };
     const refused = this.#accept(evaluation.writes);
     return refused ?? { committed: true, values: evaluation.values };
@@ -112,6 +117,11 @@ export class Plan {
         commit.set(key, value);
       }
     }
+  }
+
+  #isGuessed(): boolean {
+    for (const id of this.#seenIds) if (this.#known.guessed.has(id)) return true;
+    return false;
   }
 
   #find(select: Exclude<Selector, null>): ScheduleDocument | undefined {

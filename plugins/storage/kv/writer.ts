@@ -95,7 +95,7 @@ export class Writer {
     try {
       let alone = await this.#desk.ledger.sync();
       for (let attempt = 0; pendings.length > 0;) {
-        const left = await this.#commit(pendings, alone);
+        const left = await this.#commit(pendings, alone, attempt > 0);
         if (left === undefined) {
           await this.#desk.pause(attempt++);
           await this.#desk.ledger.sync();
@@ -110,8 +110,16 @@ export class Writer {
     }
   }
 
-  /** Commits the first of them, as many as fit; answers the others, or undefined where somebody else was faster. */
-  async #commit(pendings: readonly Pending[], alone: boolean): Promise<readonly Pending[] | undefined> {
+  /**
+   * Commits the first of them, as many as fit; answers the others, or undefined where somebody else was faster.
+   *
+   * @param afresh Whether what is remembered proved to be wrong.
+   */
+  async #commit(
+    pendings: readonly Pending[],
+    alone: boolean,
+    afresh: boolean,
+  ): Promise<readonly Pending[] | undefined> {
     const { maxChecks } = this.#desk;
     const known = new Knowledge();
     let guard = alone ? "everything" as const : "each" as const;
@@ -119,12 +127,17 @@ export class Writer {
       const most = guard === "everything" ? Infinity : maxChecks;
       const plan = new Plan(this.#desk.keys, known, most);
       const candidates = first(pendings.filter(({ job }) => !job.failed), alone ? MAX_FLUSH_OPERATIONS : maxChecks);
-      await this.#learnSelected(known, candidates);
-      const accepted = this.#fill(plan, candidates);
-      if (accepted === undefined || !await this.#desk.verify(known)) continue;
+      await this.#learnSelected(known, candidates, guard === "each" && !afresh);
+      const accepted = this.#fill(plan, known, candidates);
+      if (accepted === "guessed") {
+        await this.#desk.learn(known, known.guessed, []);
+        continue;
+      }
+      if (accepted === "failed" || !await this.#desk.verify(known)) continue;
       // One that needs more checks than there are is committed only if nobody else writes meanwhile.
       if (accepted.length === 0 && candidates.some(({ job }) => !job.failed)) {
         guard = "everything";
+        await this.#desk.learn(known, known.guessed, []);
       } else {
         if (!await this.#desk.commit(plan, guard)) return undefined;
         for (const [{ job, index }, result] of accepted) {
@@ -136,25 +149,27 @@ export class Writer {
     }
   }
 
-  /** Adds groups in their order until one does not fit; undefined where the plan has to be made anew. */
-  #fill(plan: Plan, candidates: readonly Pending[]): Accepted | undefined {
+  /** Adds groups in their order until one does not fit, or tells why the plan has to be made anew. */
+  #fill(plan: Plan, known: Knowledge, candidates: readonly Pending[]): Accepted | "guessed" | "failed" {
     const accepted: (readonly [Pending, GroupResult])[] = [];
     for (const pending of candidates) {
       if (pending.job.failed) continue;
       try {
         const added = plan.add(pending.group, pending.now);
         if (added === "full") break;
+        if (added === "guessed") return added;
         accepted.push([pending, added]);
       } catch (error) {
+        if (known.guessed.size > 0) return "guessed";
         // A decision that throws fails its own call; what of it is in this plan is taken out by making that anew.
         pending.job.fail(error);
-        if (accepted.some(([{ job }]) => job === pending.job)) return undefined;
+        if (accepted.some(([{ job }]) => job === pending.job)) return "failed";
       }
     }
     return accepted;
   }
 
-  async #learnSelected(known: Knowledge, pendings: readonly Pending[]): Promise<void> {
+  async #learnSelected(known: Knowledge, pendings: readonly Pending[], guesses: boolean): Promise<void> {
     const { keys } = this.#desk;
     const ids: string[] = [];
     const pointers: KvKey[] = [];
@@ -167,9 +182,10 @@ export class Writer {
         } else pointers.push(keys.unique("key", select.owner, select.key));
       }
     }
+    const unknown = ids.filter((id) => !known.documents.has(id));
     await this.#desk.learn(
       known,
-      ids.filter((id) => !known.documents.has(id)),
+      guesses ? this.#desk.guess(known, unknown) : unknown,
       pointers.filter((key) => !known.has(key)),
     );
   }

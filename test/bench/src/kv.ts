@@ -51,6 +51,12 @@ await inDirectory(async (directory) => {
   }
 });
 
+if (!("Deno" in globalThis)) {
+  execFileSync("deno", ["run", "-A", "--unstable-kv", import.meta.filename], {
+    stdio: "inherit",
+  });
+}
+
 function copied(from: string, to: string): string {
   for (const end of ["", "-wal", "-shm"]) {
     if (existsSync(from + end)) copyFileSync(from + end, to + end);
