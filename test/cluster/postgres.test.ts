@@ -60,12 +60,12 @@ describe("postgres: several processes", () => {
     const { id } = await cluster.scheduler.at(slow, new Date(0), { ms: 1_500 });
     const first = await Promise.race([a, b].map((child) => child.said((m) => m.started === id).then(() => child)));
     const second = first === a ? b : a;
-    first.process.kill("SIGSTOP");
+    // Not by the child's own kill, after which Deno takes it for ended and closes its standard input.
+    process.kill(first.process.pid!, "SIGSTOP");
     await second.said((message) => message.started === id && message.attempt === 2);
     await second.said((message) => message.ended === id);
     await until("the second has settled", async () => !await cluster.scheduler.valid(id));
     const settled = await cluster.documents();
-    // Deno's child takes no further signal once it got one.
     process.kill(first.process.pid!, "SIGCONT");
     await first.said((message) => message.event === "leaseLost" && message.id === id);
     await first.said((message) => message.ended === id);
