@@ -85,7 +85,6 @@ async function fill(file: string): Promise<void> {
 
 /** From the start to the moment when every run is settled. */
 async function fire(file: string): Promise<number> {
-  const handle = await openKv(file);
   const scheduler = createScheduler({
     storage: kv(file),
     tasks: [task],
@@ -93,9 +92,7 @@ async function fire(file: string): Promise<number> {
     concurrency: 100,
   });
   let settled = 0;
-  const all = new Promise<void>((resolve) =>
-    scheduler.on("succeeded", () => void (++settled === N && resolve()))
-  );
+  const all = new Promise<void>((resolve) => scheduler.on("succeeded", () => void (++settled === N && resolve())));
   const began = performance.now();
   await scheduler.start();
   await all;
@@ -169,9 +166,7 @@ async function idle(file: string): Promise<number> {
     },
   });
   const scheduler = createScheduler({
-    storage: "Deno" in globalThis
-      ? kv(counting)
-      : kv({ kv: counting, pollInterval: "1h" }),
+    storage: "Deno" in globalThis ? kv(counting) : kv({ kv: counting, pollInterval: "1h" }),
     tasks: [task],
     logger: silent,
   });
