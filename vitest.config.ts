@@ -1,3 +1,4 @@
+import process from "node:process";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -12,6 +13,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
+    // Real processes and servers on a machine that others use: what fails there has to fail twice.
+    retry: process.env["CI"] === undefined ? 0 : 1,
     // The workers must run on the runtime that was asked for; test/package/runtime.test.ts holds them to it.
     env: { SUITE_RUNTIME: "Deno" in globalThis ? "deno" : "node" },
   },

@@ -25,6 +25,9 @@ export type Added = GroupResult | "full";
 const OWN_MUTATIONS = 2;
 const OWN_BYTES = 1_024;
 
+/** Room for the key of a check. */
+const CHECK_BYTES = 512;
+
 /** One commit in the making: groups, each seeing what those before it did, within what KV takes at once. */
 export class Plan {
   /** By id. */
@@ -220,8 +223,9 @@ export class Plan {
     for (const text of this.#seenNames.keys()) {
       if (!this.#checkedNames.has(text)) checks++;
     }
-    const fits = mutations <= MAX_KV_MUTATIONS &&
-      bytes <= MAX_KV_COMMIT_BYTES && checks <= this.#maxChecks;
+    // KV counts the keys of checks, too; a commit that has something else in it leaves them room.
+    const guarded = this.isEmpty ? bytes : bytes + checks * CHECK_BYTES;
+    const fits = mutations <= MAX_KV_MUTATIONS && guarded <= MAX_KV_COMMIT_BYTES && checks <= this.#maxChecks;
     if (fits) return undefined;
     if (!this.isEmpty) return "full";
     const [wrote, took] = [mutations - OWN_MUTATIONS, bytes - OWN_BYTES];
