@@ -4,9 +4,11 @@ import {
   documentIndex,
   MAX_KV_PARTS,
   MAX_KV_VALUE_BYTES,
+  readProgress,
+  RESTING_PROGRESS,
   type ScheduleDefinition,
   type ScheduleDocument,
-  type ScheduleProgress,
+  writeProgress,
 } from "../../../src/contract/mod.ts";
 
 /** The texts of a document as they are stored. */
@@ -51,25 +53,6 @@ type Header = readonly [
 /** Where the header tells the number of parts, as one digit, and what digit stands for none. */
 const PARTS_AT = 1;
 const DIGIT_ZERO = 48;
-
-/** Fields of progress at these values are not stored: most schedules have most of them most of the time. */
-const RESTING: ScheduleProgress = {
-  wakeAt: null,
-  next: null,
-  runs: [],
-  waiting: [],
-  fence: 0,
-  firings: 0,
-  runCount: 0,
-  faultCount: 0,
-  consecutiveFaults: 0,
-  missedCount: 0,
-  overlapCount: 0,
-  settledCount: 0,
-  durationSum: 0,
-  history: [],
-  decisions: [],
-};
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -122,10 +105,7 @@ export function decodeDocument(id: string, values: readonly unknown[]): Stored {
   const parked = header[13];
   const known = { index, parts: values.length, size: first.length + definition.length + progress.length };
   try {
-    const fields: unknown = JSON.parse(progress);
-    const isObject = typeof fields === "object" && fields !== null &&
-      !Array.isArray(fields);
-    const read = { id, definition: JSON.parse(definition), progress: isObject ? { ...RESTING, ...fields } : fields };
+    const read = { id, definition: JSON.parse(definition), progress: readProgress(progress) };
     const document = checkDocument(parked === null ? read : { ...read, parked });
     return parked === null ? { ...known, document } : { ...known, document, texts };
   } catch (error) {
@@ -140,33 +120,7 @@ function textsOf({ definition, progress }: ScheduleDocument): StoredTexts {
   if (text === undefined) {
     definitionTexts.set(definition, text = JSON.stringify(definition));
   }
-  return { definition: text, progress: progressText(progress) };
-}
-
-/** Progress without what is at rest: JSON leaves out what is undefined. Written out, since it is done for every write. */
-function progressText(progress: ScheduleProgress): string {
-  return JSON.stringify({
-    ...progress,
-    wakeAt: progress.wakeAt ?? undefined,
-    next: progress.next ?? undefined,
-    runs: filled(progress.runs),
-    waiting: filled(progress.waiting),
-    fence: progress.fence || undefined,
-    firings: progress.firings || undefined,
-    runCount: progress.runCount || undefined,
-    faultCount: progress.faultCount || undefined,
-    consecutiveFaults: progress.consecutiveFaults || undefined,
-    missedCount: progress.missedCount || undefined,
-    overlapCount: progress.overlapCount || undefined,
-    settledCount: progress.settledCount || undefined,
-    durationSum: progress.durationSum || undefined,
-    history: filled(progress.history),
-    decisions: filled(progress.decisions),
-  });
-}
-
-function filled<T>(list: readonly T[]): readonly T[] | undefined {
-  return list.length === 0 ? undefined : list;
+  return { definition: text, progress: writeProgress(progress) };
 }
 
 function headerText(index: DocumentIndex, parked: string | undefined): string {
@@ -267,6 +221,6 @@ function remains(id: string, index: DocumentIndex, parked: string): ScheduleDocu
     history: 0,
     createdAt: 0,
   };
-  const progress = index.live ? RESTING : { ...RESTING, retired: { at: 0, reason: "failed" } };
+  const progress = index.live ? RESTING_PROGRESS : { ...RESTING_PROGRESS, retired: { at: 0, reason: "failed" } };
   return { id, definition, progress, parked };
 }
