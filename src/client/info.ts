@@ -5,12 +5,13 @@ import {
   type JsonObject,
   type LiveRun,
   type OptionParser,
+  type PastRun,
+  readHistory,
   type RunInfo,
   type ScheduleDocument,
   type ScheduleInfo,
   type SpecBounds,
   type StoredDecision,
-  type StoredRun,
 } from "../contract/mod.ts";
 import { DEFAULT_MAX_LOST, p99, runId } from "../machine/mod.ts";
 import type { Place } from "./host.ts";
@@ -88,7 +89,7 @@ function optionsInForce(stored: JsonObject, parsers: ReadonlyMap<string, OptionP
 
 /** The runs of a schedule, the newest first: those in progress, then the history (V4). */
 export function runsOf(document: ScheduleDocument): RunInfo[] {
-  const past = [...document.progress.history].sort((a, b) => b[0] - a[0]);
+  const past = readHistory(document.progress.history).sort((a, b) => b.fence - a.fence);
   return [...runningOf(document), ...past.map((run) => pastRun(document.id, run))];
 }
 
@@ -110,8 +111,8 @@ function liveRun(scheduleId: string, run: LiveRun): RunInfo {
   };
 }
 
-function pastRun(scheduleId: string, run: StoredRun): RunInfo {
-  const [fence, point, startedAt, endedAt, attempt, outcome, instance, fault] = run;
+function pastRun(scheduleId: string, run: PastRun): RunInfo {
+  const { fence, point, startedAt, endedAt, attempt, outcome, instance, fault } = run;
   return {
     id: runId(scheduleId, fence),
     scheduleId,

@@ -1,5 +1,6 @@
 import type { ScheduleDocument } from "./document.ts";
 import { SchedulerError, show } from "./errors.ts";
+import { isHistory } from "./history.ts";
 import {
   MAX_CONCURRENT_RUNS,
   MAX_CRON_LENGTH,
@@ -129,7 +130,7 @@ const PROGRESS: Shape = [
   ["pausedAt", optional(moment)],
   ["stopping", optional(oneOf(true))],
   ["retired", optional(shaped([["at", moment], ["reason", text]]))],
-  ["history", listOf(check("an entry of eight values", isRun), MAX_HISTORY)],
+  ["history", check(`the text of at most ${MAX_HISTORY} runs`, (v) => isHistory(v, MAX_HISTORY))],
   ["decisions", listOf(check("an entry of five values", isDecision), MAX_DECISIONS)],
 ];
 const DOCUMENT: Shape = [
@@ -169,13 +170,6 @@ function blameShape(shape: Shape, value: Fields, path: string): SchedulerError |
 
 function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isRun(value: unknown): boolean {
-  if (!Array.isArray(value)) return false;
-  const [fence, point, startedAt, endedAt, attempt, outcome, instance] = value;
-  return positive.fits(fence) && instant.fits(point) && moment.fits(startedAt) && moment.fits(endedAt) &&
-    positive.fits(attempt) && text.fits(outcome) && text.fits(instance);
 }
 
 function isDecision(value: unknown): boolean {

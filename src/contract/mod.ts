@@ -22,6 +22,7 @@ export * from "./option_errors.ts";
 export * from "./options.ts";
 export * from "./plugin.ts";
 export * from "./policy.ts";
+export * from "./history.ts";
 export * from "./progress.ts";
 export * from "./progress_text.ts";
 export * from "./remote_client.ts";

@@ -88,18 +88,6 @@ export interface Fault {
   readonly at: number;
 }
 
-/** One entry of the history: fence, point, start, end, attempt, outcome, instance, fault's message. */
-export type StoredRun = readonly [
-  fence: number,
-  point: number,
-  startedAt: number,
-  endedAt: number,
-  attempt: number,
-  outcome: RunOutcome,
-  instance: string,
-  fault?: string,
-];
-
 /** What was decided about a schedule, for whoever asks why it did not fire. */
 export type DecisionWhat =
   | "ran"
@@ -179,8 +167,8 @@ export interface ScheduleProgress {
   readonly stopping?: true;
   /** When and why it retired (L4); absent while it is live. */
   readonly retired?: { readonly at: number; readonly reason: string };
-  /** The latest runs that are over, in the order in which they ended; as many as the definition's `history` says. */
-  readonly history: readonly StoredRun[];
+  /** The latest runs that are over, as text (see {@linkcode rememberRun}); as many as the definition's `history` says. */
+  readonly history: string;
   /** The latest decisions, the newest last; at most 12. */
   readonly decisions: readonly StoredDecision[];
 }
@@ -203,6 +191,6 @@ export const RESTING_PROGRESS: ScheduleProgress = {
   overlapCount: 0,
   settledCount: 0,
   durationSum: 0,
-  history: [],
+  history: "",
   decisions: [],
 };

@@ -6,12 +6,13 @@ import {
   type Fault,
   type LiveRun,
   MAX_DECISIONS,
+  type PastRun,
   type PolicyQuestion,
+  rememberRun,
   type ScheduleDefinition,
   type ScheduleDocument,
   type ScheduleProgress,
   type StoredDecision,
-  type StoredRun,
   type WaitingRun,
 } from "../contract/mod.ts";
 import { cadenceOf } from "./cadence.ts";
@@ -89,9 +90,8 @@ export function decided(draft: Draft, what: DecisionWhat, point?: number, count 
 }
 
 /** Writes a run into the history. */
-export function remembered(draft: Draft, run: StoredRun): void {
-  const { history } = draft.definition;
-  draft.progress.history = history === 0 ? [] : [...draft.progress.history.slice(1 - history), run].slice(-history);
+export function remembered(draft: Draft, run: PastRun): void {
+  draft.progress.history = rememberRun(draft.progress.history, run, draft.definition.history);
 }
 
 /** Counts a fault (V1); whether it counts towards the limit is decided where the deadline ends. */

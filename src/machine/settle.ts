@@ -33,8 +33,9 @@ function ended(draft: Draft, run: LiveRun, settlement: Settlement): void {
   progress.durationSum = Math.round((progress.durationSum + durationMs) * 1_000) / 1_000;
   progress.sketch = addDuration(progress.sketch, durationMs);
   if (progress.lastRun === run.claimedAt) progress.lastRun = Math.max(run.claimedAt, startedAt);
-  const entry = [run.fence, run.point, startedAt, endedAt, run.attempt, outcome, run.instance] as const;
-  remembered(draft, fault === undefined ? entry : [...entry, shortened(fault)]);
+  const { fence, point, attempt, instance } = run;
+  const past = { fence, point, startedAt, endedAt, attempt, outcome, instance };
+  remembered(draft, fault === undefined ? past : { ...past, fault: shortened(fault) });
 }
 
 function succeeded(draft: Draft, run: LiveRun, settlement: Settlement): void {
@@ -116,7 +117,16 @@ export function lose(draft: Draft, run: LiveRun): void {
   progress.runs = progress.runs.filter((live) => live.fence !== run.fence);
   faulted(draft, fault);
   const { fence, point, claimedAt, attempt, instance, missed } = run;
-  remembered(draft, [fence, point, claimedAt, now, attempt, "lost", instance, fault.message]);
+  remembered(draft, {
+    fence,
+    point,
+    startedAt: claimedAt,
+    endedAt: now,
+    attempt,
+    outcome: "lost",
+    instance,
+    fault: fault.message,
+  });
   decided(draft, "lost", point);
   const rerun = definition.onLost !== "fault" && losses < (definition.maxLost ?? DEFAULT_MAX_LOST) &&
     run.abort === undefined && progress.stopping !== true && progress.waiting.length < MAX_WAITING;

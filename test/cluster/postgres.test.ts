@@ -1,6 +1,6 @@
 import process from "node:process";
 import { describe, expect, it } from "vitest";
-import type { ScheduleDocument } from "../../src/contract/mod.ts";
+import { readHistory, type ScheduleDocument } from "../../src/contract/mod.ts";
 import { ownServer, sharedServer } from "../support/postgres.ts";
 import { postgresCluster, quick, slow, type Started, work } from "./postgres_processes.ts";
 import { type Child, type Message, until } from "./processes.ts";
@@ -9,11 +9,11 @@ const MINUTES = 60_000;
 
 /** Points of a schedule whose runs succeeded, as its history tells. */
 function succeeded({ progress }: ScheduleDocument): number[] {
-  return progress.history.filter(([, , , , , outcome]) => outcome === "succeeded").map(([, point]) => point);
+  return readHistory(progress.history).filter(({ outcome }) => outcome === "succeeded").map(({ point }) => point);
 }
 
 function lost({ progress }: ScheduleDocument): number {
-  return progress.history.filter(([, , , , , outcome]) => outcome === "lost").length;
+  return readHistory(progress.history).filter(({ outcome }) => outcome === "lost").length;
 }
 
 async function counts(children: readonly Child[]): Promise<string[]> {
@@ -72,7 +72,7 @@ describe("postgres: several processes", () => {
     first.tell("close");
     await first.said((message) => "closed" in message);
     expect(await cluster.documents()).toEqual(settled);
-    expect(settled[0]!.progress.history.map(([, , , , attempt, outcome]) => [attempt, outcome])).toEqual([
+    expect(readHistory(settled[0]!.progress.history).map(({ attempt, outcome }) => [attempt, outcome])).toEqual([
       [1, "lost"],
       [2, "succeeded"],
     ]);
@@ -166,7 +166,7 @@ describe("postgres: kills and restarts", () => {
     const what = JSON.stringify({ definition, progress });
     expect(new Set(points).size, what).toBe(points.length);
     // Every run that was given out is accounted for, and none started that was not given out.
-    expect(progress.history.length, what).toBe(Math.min(progress.runCount, definition.history));
+    expect(readHistory(progress.history).length, what).toBe(Math.min(progress.runCount, definition.history));
     expect(progress.faultCount, what).toBe(lost(document));
     expect(started.length, what).toBeLessThanOrEqual(progress.runCount);
     expect(points.length, what).toBe(progress.runCount - lost(document));

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kv, type KvAtomicLike, type KvKey, type KvLike, type KvOptions } from "../../plugins/storage/kv/mod.ts";
-import { type ScheduleDocument, SchedulerError, type Storage, type StoredRun } from "../../src/contract/mod.ts";
+import {
+  type PastRun,
+  type ScheduleDocument,
+  SchedulerError,
+  type Storage,
+  writeHistory,
+} from "../../src/contract/mod.ts";
 import { change, count, create, document, id, moved, operation, store } from "../../src/testing/storage/documents.ts";
 import { openKv, scratchKv } from "../support/kv.ts";
 import { context } from "./storage_suite.ts";
@@ -126,14 +132,19 @@ describe("kv: sizes", () => {
 
   it("B135 what runs leave in a document is never refused: it goes on in further parts, and leaves none behind", async () => {
     const [storage, other] = [await open(), await open()];
-    const history = count(100).map((n): StoredRun => [n + 1, n, n, n, 1, "faulted", "instance", "\u0001".repeat(300)]);
+    const history = writeHistory(
+      count(100).map((n): PastRun => {
+        const times = { point: n, startedAt: n, endedAt: n };
+        return { fence: n + 1, ...times, attempt: 1, outcome: "faulted", instance: "a", fault: "\u0001".repeat(300) };
+      }),
+    );
     const full = sized(1, 65_536);
     await store(storage, [full]);
     await change(storage, id(1), (current) => moved(current, { history }));
     expect(bytesOf(moved(full, { history }))).toBeGreaterThan(4 * 65_536 - 20_000);
     expect(await other.get(id(1))).toEqual(moved(full, { history }));
     expect((await keys(["ostinato", "part"])).length).toBeGreaterThanOrEqual(3);
-    await change(other, id(1), (current) => moved(current, { history: [] }));
+    await change(other, id(1), (current) => moved(current, { history: "" }));
     expect(await storage.get(id(1))).toEqual(full);
     expect(await keys(["ostinato", "part"])).toEqual([]);
     await change(storage, id(1), () => null);

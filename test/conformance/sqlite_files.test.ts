@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sqlite, type SqliteDatabaseLike } from "../../plugins/storage/sqlite/mod.ts";
-import { isSchedulerError } from "../../src/contract/mod.ts";
+import { type Change, isSchedulerError, type ScheduleDocument } from "../../src/contract/mod.ts";
 import { create, document, id, store } from "../../src/testing/storage/documents.ts";
 import { context } from "./storage_suite.ts";
 
@@ -152,6 +152,30 @@ describe("sqlite: opening", () => {
       expect(set).toEqual([`pragma synchronous = ${level}`]);
     },
   );
+
+  it("I3 M3 a claim is flushed with the next commit, unless its loss would be a second run of what may run once", async () => {
+    const storage = sqlite(file);
+    await storage.open(context);
+    await store(storage, [
+      document(1, 5_000),
+      document(2, 6_000, { definition: { onLost: "fault" } }),
+      document(3, 7_000),
+    ]);
+    const exec = vi.spyOn(DatabaseSync.prototype, "exec");
+    const levels = () => exec.mock.calls.flatMap(([sql]) => /synchronous = \w+/.exec(sql) ?? []);
+    const postpone = (given: ScheduleDocument, now: number): Change<undefined> => {
+      return { document: { ...given, progress: { ...given.progress, wakeAt: now + 60_000 } }, value: undefined };
+    };
+    const advance = (now: number) => storage.advance({ lanes: ["work"], limit: 10, now }, postpone);
+    await advance(5_000);
+    expect(levels()).toEqual(["synchronous = normal"]);
+    await advance(6_000);
+    expect(levels()).toEqual(["synchronous = normal", "synchronous = full"]);
+    await Promise.all([advance(7_000), store(storage, [document(4, 9_000)])]);
+    expect(levels()).toEqual(["synchronous = normal", "synchronous = full"]);
+    exec.mockRestore();
+    await storage.close();
+  });
 
   it("a database that was passed in is flushed as the option says, when it is given", async () => {
     const database = new DatabaseSync(file);

@@ -13,6 +13,9 @@ import { isBusy, storageError } from "./errors.ts";
 /** Pauses between attempts to get the write lock, in milliseconds; the last is repeated. */
 const PAUSES = [1, 2, 3, 5, 8, 12, 20];
 
+/** Pages in the journal after which a commit carries them over into the database: SQLite's own default. */
+const CHECKPOINT_PAGES = 1_000;
+
 /** How a connection waits for others. */
 export interface ConnectionOptions {
   readonly database: SqliteDatabaseLike;
@@ -22,7 +25,12 @@ export interface ConnectionOptions {
   readonly shared: boolean;
   /** Throws when what is about to be committed would be lost. */
   readonly guard?: () => void;
+  /** Whether commits are flushed to the disk, unless they are {@linkcode Flush} `"later"`. */
+  readonly flushes: boolean;
 }
+
+/** When a commit reaches the disk: before it is answered, or with the next one that is flushed. */
+export type Flush = "now" | "later";
 
 /**
  * One SQLite connection with its prepared statements. Everything on it is synchronous but the waiting for the write
@@ -32,6 +40,7 @@ export class Connection {
   readonly database: SqliteDatabaseLike;
   readonly #options: ConnectionOptions;
   readonly #prepared = new Map<string, SqliteStatementLike>();
+  #flush: Flush = "now";
 
   constructor(options: ConnectionOptions) {
     this.database = options.database;
@@ -55,11 +64,13 @@ export class Connection {
   }
 
   /**
-   * Does work in a write transaction and answers once it is committed, so durable. The work is rolled back if it
-   * throws. It may wait for the lock, but never in the middle.
+   * Does work in a write transaction and answers once it is committed, so durable: against a crash of the process
+   * always, against a power cut once it is flushed. The work is rolled back if it throws. It may wait for the lock, but
+   * never in the middle.
    */
-  write<T>(doing: string, work: () => T): Promise<T> {
+  write<T>(doing: string, work: () => T, flush: Flush = "now"): Promise<T> {
     return this.retry(doing, () => {
+      this.#flushing(flush);
       this.#begin();
       try {
         const result = work();
@@ -101,6 +112,17 @@ export class Connection {
     }
     this.#control("rollback");
     return true;
+  }
+
+  /**
+   * Settings of the connection, which a transaction cannot change once it has begun. Carrying the journal over into the
+   * database (a checkpoint) flushes too, so it is left to a commit that does.
+   */
+  #flushing(flush: Flush): void {
+    if (!this.#options.flushes || this.#flush === flush) return;
+    const [synchronous, pages] = flush === "now" ? ["full", CHECKPOINT_PAGES] : ["normal", 0];
+    this.database.exec(`pragma synchronous = ${synchronous}; pragma wal_autocheckpoint = ${pages}`);
+    this.#flush = flush;
   }
 
   #begin(): void {

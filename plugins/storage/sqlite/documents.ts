@@ -14,7 +14,7 @@ import {
 import { type Decoded, decodeRow, inspectRow, type StoredTexts } from "../sql/codec.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
 import { conflictOf } from "../sql/transaction.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, Flush } from "./connection.ts";
 import type { SqlValue } from "./database.ts";
 import { DocumentCache } from "./document_cache.ts";
 import { isUniqueConflict } from "./errors.ts";
@@ -28,6 +28,8 @@ const LEAST_PER_LANE = 16;
 export interface Stepped<T> {
   readonly values: readonly T[];
   readonly damaged: readonly Damaged[];
+  /** When the disk has to have it. */
+  readonly flush: Flush;
 }
 
 /** Reads and writes documents inside a transaction that somebody else has begun and will end. Synchronous. */
@@ -55,7 +57,10 @@ export class Documents {
     return { committed: true, values: evaluation.values };
   }
 
-  /** Applies a step to what is due in the lanes, and parks what cannot be read. */
+  /**
+   * Applies a step to what is due in the lanes, and parks what cannot be read. A power cut may take what was claimed:
+   * it is due again then, as after any loss; but not where a second run is worse than none.
+   */
   step<T>(
     lanes: readonly string[],
     limit: number,
@@ -64,6 +69,7 @@ export class Documents {
   ): Stepped<T> {
     const values: T[] = [];
     const damaged: Damaged[] = [];
+    let flush: Flush = "later";
     for (
       const { id, document: before, damage, definitionSize } of this.#due(lanes, Math.min(limit, MAX_ADVANCE), now)
     ) {
@@ -74,10 +80,12 @@ export class Documents {
       const { document, value, reject } = step(before, now);
       values.push(value);
       if (reject !== undefined) continue;
-      if (document !== undefined) this.#write({ before, after: document }, definitionSize);
-      else if (!isDue(before, now)) this.#write({ before, after: before }); // its wake_at was edited by hand
+      if (document !== undefined) {
+        this.#write({ before, after: document }, definitionSize);
+        if (document?.definition.onLost === "fault") flush = "now";
+      } else if (!isDue(before, now)) this.#write({ before, after: before }); // its wake_at was edited by hand
     }
-    return { values, damaged };
+    return { values, damaged, flush };
   }
 
   #due(lanes: readonly string[], limit: number, now: number): readonly Found[] {

@@ -64,7 +64,9 @@ export class SqliteStorage implements Storage {
     try {
       const file = databaseFile(database);
       const guard = file === undefined ? {} : { guard: await fileGuard(file) };
-      const connection = new Connection({ database, busyTimeout, shared: "database" in source, ...guard });
+      const shared = "database" in source;
+      const flushes = !shared && this.#settings.synchronous !== "normal";
+      const connection = new Connection({ database, busyTimeout, shared, flushes, ...guard });
       this.#opened = await this.#assemble(connection, file, clock);
     } catch (error) {
       this.#release(database);
@@ -81,7 +83,7 @@ export class SqliteStorage implements Storage {
       documents,
       storeId: connection.get(this.#statements.storeId, {})!.value,
       watch: file === undefined ? undefined : await this.#watch(file, foreign, clock),
-      writer: new Writer({ connection, documents, clock, foreign }),
+      writer: new Writer({ connection, documents, clock, foreign, statements: this.#statements }),
     };
   }
 
@@ -115,10 +117,10 @@ export class SqliteStorage implements Storage {
     if (earliest === null || earliest > now) {
       return { values: [], more: false, nextWake: earliest, now, damaged: [] };
     }
-    return writer.run(() => {
-      const stepped = documents.step(lanes, limit, now, step);
+    return writer.advance(() => {
+      const { flush, values, damaged } = documents.step(lanes, limit, now, step);
       const nextWake = this.#earliest(connection, lanes);
-      return { ...stepped, more: nextWake !== null && nextWake <= now, nextWake, now };
+      return { value: { values, damaged, more: nextWake !== null && nextWake <= now, nextWake, now }, flush };
     });
   }
 

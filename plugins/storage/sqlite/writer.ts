@@ -1,16 +1,24 @@
 import { type Clock, type Group, type GroupResult, MAX_GROUPS, StorageError } from "../../../src/contract/mod.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, Flush } from "./connection.ts";
 import type { Documents } from "./documents.ts";
 import { isUniqueConflict } from "./errors.ts";
 import type { ForeignWrites } from "./foreign_writes.ts";
+import type { Statements } from "./statements.ts";
 
 /** A piece of work that waits for the next commit. */
 interface Job {
   /** How many groups it counts for. */
   readonly weight: number;
+  /** When the disk has to have it; it may ask for more once it is done. */
+  readonly flush: Flush;
   /** Does the work and answers what to tell the caller once it is durable. */
-  run(savepoints: boolean): () => void;
+  run(savepoints: boolean): Ran;
   fail(error: unknown): void;
+}
+
+interface Ran {
+  readonly flush: Flush;
+  tell(): void;
 }
 
 /** What a {@linkcode Writer} works with. */
@@ -19,6 +27,7 @@ export interface WriterOptions {
   readonly documents: Documents;
   readonly clock: Clock;
   readonly foreign: ForeignWrites;
+  readonly statements: Pick<Statements, "lock">;
 }
 
 /**
@@ -43,12 +52,26 @@ export class Writer {
 
   /** Does work in the next commit. */
   run<T>(work: (savepoints: boolean) => T, weight = 1): Promise<T> {
+    return this.#enqueue((savepoints) => ({ value: work(savepoints), flush: "now" }), "now", weight);
+  }
+
+  /** Does work in the next commit, which is flushed to the disk only where the work says so. */
+  advance<T>(work: () => { readonly value: T; readonly flush: Flush }): Promise<T> {
+    return this.#enqueue(work, "later", 1);
+  }
+
+  #enqueue<T>(
+    work: (savepoints: boolean) => { readonly value: T; readonly flush: Flush },
+    flush: Flush,
+    weight: number,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({
         weight,
+        flush,
         run: (savepoints) => {
-          const result = work(savepoints);
-          return () => resolve(result);
+          const { value, flush } = work(savepoints);
+          return { flush, tell: () => resolve(value) };
         },
         fail: reject,
       });
@@ -91,22 +114,31 @@ export class Writer {
   }
 
   async #commit(jobs: readonly Job[]): Promise<void> {
-    const { connection } = this.#options;
+    const { connection, foreign, statements } = this.#options;
     const doing = "writing schedules";
+    const flush = flushOf(jobs);
     const work = (savepoints: boolean) => () => this.#work(jobs, savepoints);
-    const told = await connection.write(doing, work(false)).catch((error) => {
+    const ran = await connection.write(doing, work(false), flush).catch((error) => {
       this.#options.documents.forget();
       if (!isUniqueConflict(error?.cause)) throw error;
-      return connection.write(doing, work(true));
+      return connection.write(doing, work(true), flush);
     });
-    for (const tell of told) tell();
+    // Flushes what went before, too. Nobody has been told yet, so nothing has been started.
+    if (flush === "later" && flushOf(ran) === "now") {
+      await connection.write(doing, () => foreign.own(() => connection.get(statements.lock, {})));
+    }
+    for (const { tell } of ran) tell();
   }
 
-  #work(jobs: readonly Job[], savepoints: boolean): readonly (() => void)[] {
+  #work(jobs: readonly Job[], savepoints: boolean): readonly Ran[] {
     const { documents, foreign } = this.#options;
     const mark = foreign.mark();
     if (mark !== this.#mark) documents.forget();
     this.#mark = mark;
     return foreign.own(() => jobs.map((job) => job.run(savepoints)));
   }
+}
+
+function flushOf(work: readonly { readonly flush: Flush }[]): Flush {
+  return work.some(({ flush }) => flush === "now") ? "now" : "later";
 }

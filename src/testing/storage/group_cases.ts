@@ -36,7 +36,7 @@ export const groupCases: readonly StorageCase[] = [
           lastRun: 0,
           durationSum: 1.25,
           sketch: "abc",
-          history: [[1, 2, 3, 4, 1, "faulted", "i", "broken"]],
+          history: "i,1,2,1,1,1,1,broken",
           decisions: [["missed", 1, 2, 3, "detail"], ["ran", 1, 1]],
         },
       });

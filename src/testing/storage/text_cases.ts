@@ -1,4 +1,4 @@
-import { MAX_HISTORY, MAX_INPUT_BYTES, MAX_STATE_BYTES, type StoredRun } from "../../contract/mod.ts";
+import { MAX_HISTORY, MAX_INPUT_BYTES, MAX_STATE_BYTES, type PastRun, writeHistory } from "../../contract/mod.ts";
 import { equal } from "../assert.ts";
 import { count, document, id, operation, store } from "./documents.ts";
 import type { StorageCase } from "./types.ts";
@@ -102,9 +102,18 @@ export const textCases: readonly StorageCase[] = [
     name: "S3 sizes: the largest input, state and history that may be stored come back whole",
     async run({ open }) {
       const storage = await open();
-      const history = count(MAX_HISTORY).map((
-        n,
-      ): StoredRun => [n + 1, n, n, n, 1, "faulted", "instance", "é".repeat(99)]);
+      const history = writeHistory(
+        count(MAX_HISTORY).map((n): PastRun => ({
+          fence: n + 1,
+          point: n,
+          startedAt: n,
+          endedAt: n,
+          attempt: 1,
+          outcome: "faulted",
+          instance: "instance",
+          fault: "é".repeat(99),
+        })),
+      );
       const large = document(1, 5_000, {
         definition: { input: "x".repeat(MAX_INPUT_BYTES - 2), state: "é".repeat(MAX_STATE_BYTES / 2 - 1) },
         progress: { history, sketch: "s".repeat(1_024) },

@@ -28,7 +28,7 @@ const progress = {
   lastFault: { name: "Error", message: "m", at: 1 },
   settledCount: 1,
   durationSum: 1.5,
-  history: [[1, 1, 1, 1, 1, "faulted", "i", "m"]],
+  history: "i,1,1,0,0,1,1,m",
   decisions: [["ran", 1, 1, null]],
 };
 
@@ -117,7 +117,7 @@ describe("checkDocument", () => {
     expect(() => checkDocument(withField("progress.runs", [progress.runs[0], second]))).toThrow(
       'progress.runs[1].leaseUntil: "soon"; expected an instant',
     );
-    expect(() => checkDocument(withField("progress.history", [[1, 2]]))).toThrow("progress.history[0]");
+    expect(() => checkDocument(withField("progress.history", "i,1,2"))).toThrow("progress.history");
     expect(() => checkDocument(withField("progress.decisions", [["ran", 1, 0]]))).toThrow("progress.decisions[0]");
     expect(() => checkDocument(withField("definition.tags", ["a", ""]))).toThrow("definition.tags[1]");
   });

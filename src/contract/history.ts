@@ -1,0 +1,96 @@
+import type { RunOutcome } from "./progress.ts";
+
+/** A run that is over, as the history keeps it. */
+export interface PastRun {
+  /** As in `LiveRun`. */
+  readonly fence: number;
+  /** The cadence point or deadline that it stood for. */
+  readonly point: number;
+  /** When it was claimed. */
+  readonly startedAt: number;
+  /** When its outcome was written down. */
+  readonly endedAt: number;
+  /** 1 for the first run of a deadline. */
+  readonly attempt: number;
+  /** How it ended. */
+  readonly outcome: RunOutcome;
+  /** The instance that held it. */
+  readonly instance: string;
+  /** The message of its fault. */
+  readonly fault?: string;
+}
+
+/** Outcomes by the numbers that stand for them in the text. */
+const OUTCOMES: readonly RunOutcome[] = ["succeeded", "faulted", "timeout", "aborted", "replaced", "lost"];
+
+const SEPARATORS = /[%,;]/g;
+const ESCAPES = /%(?:25|2C|3B)/g;
+
+// So few digits that every sum of three is an instant that a Date holds.
+const NUMBER = "-?\\d{1,15}(?:\\.\\d+)?(?:e-\\d+)?";
+const RUN = `[^,;]*(?:,${NUMBER}){5},[0-${OUTCOMES.length - 1}](?:,[^,;]*)?`;
+const HISTORY = new RegExp(`^(?:${RUN}(?:;${RUN})*)?$`);
+
+/**
+ * The history with one more run, cut to the latest `limit`. A history is text, `""` when nothing is over: it is carried
+ * along at every change of a document and read only when somebody asks. The newest run stands first; one held by the
+ * same instance as the run before it in the text leaves the instance out; times count from the point.
+ */
+export function rememberRun(history: string, run: PastRun, limit: number): string {
+  if (limit <= 0) return "";
+  const instance = escaped(run.instance);
+  const { fence, point, startedAt, endedAt, attempt, outcome, fault } = run;
+  const facts = [fence, point, startedAt - point, endedAt - startedAt, attempt, OUTCOMES.indexOf(outcome)].join();
+  const entry = `${instance},${facts}${fault === undefined ? "" : `,${escaped(fault)}`}`;
+  if (history === "") return entry;
+  const earlier = history.startsWith(`${instance},`) ? history.slice(instance.length) : history;
+  return latest(`${entry};${earlier}`, limit);
+}
+
+/** The history of these runs, given in the order in which they ended. */
+export function writeHistory(runs: readonly PastRun[]): string {
+  return runs.reduce((history, run) => rememberRun(history, run, runs.length), "");
+}
+
+/** The runs of a history, in the order in which they ended. */
+export function readHistory(history: string): PastRun[] {
+  if (history === "") return [];
+  let holder = "";
+  return history.split(";").map((entry) => {
+    const [instance, fence, point, started, ended, attempt, outcome, fault] = entry.split(",");
+    if (instance !== "") holder = unescaped(instance!);
+    const startedAt = Number(point) + Number(started);
+    return {
+      fence: Number(fence),
+      point: Number(point),
+      startedAt,
+      endedAt: startedAt + Number(ended),
+      attempt: Number(attempt),
+      outcome: OUTCOMES[Number(outcome)]!,
+      instance: holder,
+      ...(fault === undefined ? {} : { fault: unescaped(fault) }),
+    };
+  }).reverse();
+}
+
+/** Whether a text is a history of at most so many runs. */
+export function isHistory(text: unknown, limit: number): text is string {
+  return typeof text === "string" && HISTORY.test(text) && latest(text, limit) === text;
+}
+
+function latest(history: string, limit: number): string {
+  let end = -1;
+  for (let runs = 0; runs < limit; runs++) {
+    end = history.indexOf(";", end + 1);
+    if (end === -1) return history;
+  }
+  return history.slice(0, end);
+}
+
+function escaped(text: string): string {
+  return text.replace(SEPARATORS, encodeURIComponent);
+}
+
+function unescaped(text: string): string {
+  return text.replace(ESCAPES, decodeURIComponent);
+}
