@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 /** The README's programs, each under its heading. */
 function programs(readme: string): readonly (readonly [heading: string, source: string])[] {
   return readme.split(/^## /m).flatMap((section) => {
-    const heading = section.slice(0, section.indexOf("\n"));
+    const heading = section.slice(0, section.indexOf("\n")).replace(/^# /, "");
     return [...section.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, source]) => [heading, source!] as const);
   });
 }
@@ -48,9 +48,11 @@ function local(source: string): string {
   });
 }
 
+let files = 0;
+
 /** Runs a program to its end; one that waits for SIGTERM gets it as soon as it has printed something. */
 async function run(source: string): Promise<{ readonly code: unknown; readonly out: string; readonly err: string }> {
-  const file = join(directory, `${source.length}.ts`);
+  const file = join(directory, `${++files}.ts`);
   writeFileSync(file, local(source));
   const child = spawn(process.execPath, [...RUNTIME, file], {
     cwd: scratch(),
@@ -67,8 +69,24 @@ async function run(source: string): Promise<{ readonly code: unknown; readonly o
   return { code: code ?? signal, out, err };
 }
 
+/** Runs a program, and looks for what it says that it prints, in that order. */
+async function prove(source: string): Promise<string> {
+  const { code, out, err } = await run(source);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  const lines = out.split("\n");
+  const found = promised(source).filter((line) => {
+    const index = lines.indexOf(line);
+    lines.splice(0, index + 1);
+    return index >= 0;
+  });
+  expect(found, out).toEqual(promised(source));
+  return out;
+}
+
+const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+
 describe("the README's programs run, and print what they say", () => {
-  const all = programs(readFileSync(join(ROOT, "README.md"), "utf8"));
+  const all = programs(read("README.md"));
 
   it("are read from it", () => {
     expect(all.length).toBeGreaterThanOrEqual(8);
@@ -78,15 +96,43 @@ describe("the README's programs run, and print what they say", () => {
   });
 
   it.each(all)("%s", async (_heading, source) => {
-    const { code, out, err } = await run(source);
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-    const lines = out.split("\n");
-    const found = promised(source).filter((line) => {
-      const index = lines.indexOf(line);
-      lines.splice(0, index + 1);
-      return index >= 0;
-    });
-    expect(found, out).toEqual(promised(source));
+    const out = await prove(source);
     if (source === all[0]![1]) expect(out).toMatch(/^hello world$/m);
   }, 60_000);
+});
+
+describe("the guides' programs do, too", () => {
+  const guides = readdirSync(join(ROOT, "examples/guides")).filter((file) => file !== "README.md");
+  const all = guides.flatMap((guide) =>
+    programs(read(`examples/guides/${guide}`)).map(([heading, source]) => [guide, heading, source] as const)
+  );
+
+  it("are read from them, and the list of guides names each", () => {
+    expect(all.length).toBeGreaterThanOrEqual(8);
+    expect(all.flatMap(([, , source]) => promised(source)).length).toBeGreaterThanOrEqual(10);
+    const list = read("examples/guides/README.md");
+    for (const guide of guides) expect(list).toContain(`(${guide})`);
+  });
+
+  it.each(all)("%s: %s", async (_guide, _heading, source) => void await prove(source), 60_000);
+});
+
+describe("links", () => {
+  const pages = ["README.md", "CONTRIBUTING.md", "examples/README.md", "examples/plugins/README.md"].concat(
+    readdirSync(join(ROOT, "examples/guides")).map((file) => `examples/guides/${file}`),
+  );
+
+  it.each(pages)("of %s lead to files and headings that are there", (page) => {
+    const text = read(page);
+    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [file, anchor] = target!.split("#");
+      const path = file === "" ? page : join(dirname(page), file!);
+      expect(existsSync(join(ROOT, path)), `${target} of ${page}`).toBe(true);
+      if (anchor === undefined) continue;
+      const anchors = [...read(path).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+        heading!.toLowerCase().replace(/[^\p{L}\d _-]/gu, "").replaceAll(" ", "-")
+      );
+      expect(anchors, `${target} of ${page}`).toContain(anchor);
+    }
+  });
 });
