@@ -6,4 +6,5 @@
 
 export { type Cadence, everyCadence, nextPoints } from "./cadence.ts";
 export { cronCadence, type CronOptions, type DstPolicy } from "./cron_cadence.ts";
+export { hash32 } from "./hash.ts";
 export { type CronDescriber, describeCron, type DescribeCronOptions } from "./describe.ts";

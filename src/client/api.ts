@@ -15,7 +15,7 @@ import {
   type WireSchedule,
 } from "../contract/mod.ts";
 import type { Calls } from "./calls.ts";
-import { Client } from "./client.ts";
+import { ApiClient, type Snapshot } from "./api_client.ts";
 import type { ClientHost } from "./host.ts";
 import { checkPrincipal, SYSTEM_PRINCIPAL } from "./principal.ts";
 import { requestArray } from "./request.ts";
@@ -29,7 +29,7 @@ export function createApi(host: ClientHost): SchedulerApi {
       if (!Object.hasOwn(CALLS, name)) throw unknownCall(name);
       const { keys, answer } = CALLS[name];
       const given = plainOptions(parameters, keys, name);
-      return toWire(await answer(new Client(host, whose), given as never)) as ApiCalls[Name]["answer"];
+      return toWire(await answer(new ApiClient(host, whose), given as never)) as ApiCalls[Name]["answer"];
     },
   };
 }
@@ -45,29 +45,40 @@ type CallTable = {
     /** The parameters that there are. */
     readonly keys: readonly string[];
     /** What the call comes to; instants in it are made text afterwards. */
-    answer(client: Client, parameters: ApiCalls[Name]["parameters"]): unknown;
+    answer(client: ApiClient, parameters: ApiCalls[Name]["parameters"]): unknown;
   };
 };
 
 const ID = ["id"] as const;
+const CHANGE = ["id", "ifRevision"] as const;
 const FILTER = ["owner", "target", "task", "name", "group", "tag", "dueBefore", "limit", "cursor"] as const;
 
 const CALLS: CallTable = {
-  create: { keys: ["schedule"], answer: async (client, { schedule }) => wire(await client.create(schedule)) },
+  create: {
+    keys: ["schedule", "idempotencyKey"],
+    answer: (client, { schedule, idempotencyKey }) => client.createTold(schedule, idempotencyKey),
+  },
   createMany: {
-    keys: ["schedules"],
-    answer: async (client, { schedules }) => (await client.createMany(schedules)).map(wire),
+    keys: ["schedules", "idempotencyKey"],
+    answer: async (client, { schedules, idempotencyKey }) =>
+      (await client.createManyTold(schedules, idempotencyKey)).map(wire),
   },
   sync: {
     keys: ["schedules", "group"],
     answer: async (client, { schedules, ...options }) => (await client.sync(schedules, options)).map(wire),
   },
   transaction: { keys: ["steps"], answer: (client, { steps }) => transact(client, steps) },
-  update: { keys: ["id", "to"], answer: async (client, { id, to }) => wire(await client.update(id, to)) },
-  stop: { keys: ["id", "abortRunning"], answer: (client, { id, ...options }) => client.stop(id, options) },
-  pause: { keys: ID, answer: (client, { id }) => client.pause(id) },
-  resume: { keys: ID, answer: (client, { id }) => client.resume(id) },
-  trigger: { keys: ID, answer: (client, { id }) => client.trigger(id) },
+  update: {
+    keys: ["id", "to", "ifRevision"],
+    answer: (client, { id, to, ...options }) => client.updateTold(id, to, options),
+  },
+  stop: {
+    keys: ["id", "abortRunning", "ifRevision"],
+    answer: (client, { id, ...options }) => client.stop(id, options),
+  },
+  pause: { keys: CHANGE, answer: (client, { id, ...options }) => client.pause(id, options) },
+  resume: { keys: CHANGE, answer: (client, { id, ...options }) => client.resume(id, options) },
+  trigger: { keys: CHANGE, answer: (client, { id, ...options }) => client.trigger(id, options) },
   abortRun: { keys: ["runId"], answer: (client, { runId }) => client.abortRun(runId) },
   stopFor: {
     keys: ["target", "abortRunning"],
@@ -87,19 +98,20 @@ const CALLS: CallTable = {
     },
   },
   listFor: { keys: ["target"], answer: async (client, { target }) => (await client.listFor(target)).map(wire) },
+  tasks: { keys: [], answer: (client) => client.tasks() },
   nextRuns: {
     keys: ["spec", "count", "from"],
     answer: (client, { spec, count, ...options }) => client.nextRuns(spec, count, options),
   },
 };
 
-function wire({ id, name, kind, task, nextRun }: Schedule): WireSchedule {
+function wire({ id, name, kind, task, nextRun }: Snapshot): WireSchedule {
   const next = nextRun === null ? null : nextRun.toISOString();
   return { id, ...(name === undefined ? {} : { name }), kind, task, nextRun: next };
 }
 
 /** Makes the steps in one unit of work, and answers what they came to in the end. */
-async function transact(client: Client, steps: unknown): Promise<readonly (WireSchedule | boolean)[]> {
+async function transact(client: ApiClient, steps: unknown): Promise<readonly (WireSchedule | boolean)[]> {
   const list = requestArray(steps, "transaction", MAX_OPERATIONS);
   const answers = await client.transaction(async (tx) => {
     const made: (Schedule | boolean)[] = [];

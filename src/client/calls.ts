@@ -1,12 +1,12 @@
 import {
   type AtOptions,
+  type ChangeOptions,
   type CronOptions,
   type Duration,
   type EveryOptions,
   type Explanation,
   type InputAndOptions,
   type Instant,
-  MAX_OPERATIONS,
   type Principal,
   type RunInfo,
   type Schedule,
@@ -18,19 +18,20 @@ import {
   type TransactionClient,
   type UpdateRequest,
 } from "../contract/mod.ts";
-import { type Creation, type CreationRequest, prepare } from "./create.ts";
+import { type Creation, type CreationRequest, prepare, prepareMany } from "./create.ts";
 import { explain } from "./explain.ts";
 import type { ClientHost, Done } from "./host.ts";
 import { infoOf, runsOf } from "./info.ts";
 import { type ClientEvent, eventOperation, isGone, isLive } from "./operations.ts";
 import { mayManage, notFound, notYours } from "./principal.ts";
-import { flatRequest, requestArray } from "./request.ts";
+import { flatRequest } from "./request.ts";
+import { unlessRevised } from "./revision.ts";
 import { type ScheduleCalls, ScheduleSnapshot } from "./schedule.ts";
 import type { Found, Scope } from "./scope.ts";
 import { checkText, readId } from "./text.ts";
-import { readStop } from "./stop_options.ts";
+import { readChange, readStop } from "./change_options.ts";
 import type { GivenTiming } from "./timing.ts";
-import { updateOperation } from "./update.ts";
+import { applyUpdate } from "./update.ts";
 
 /** The calls that create, change and look at single schedules, in any scope. */
 export class Calls implements TransactionClient, ScheduleCalls {
@@ -75,11 +76,9 @@ export class Calls implements TransactionClient, ScheduleCalls {
 
   createMany(requests: readonly ScheduleRequest[]): Promise<readonly Schedule[]> {
     return this.scope.call(async () => {
-      const creations: Creation[] = [];
-      for (const [i, request] of requestArray(requests, "createMany", MAX_OPERATIONS).entries()) {
-        creations.push(await this.prepare(flatRequest(request, `createMany[${i}]`)));
-      }
-      return (await this.scope.many(creations)).map((done) => this.created(done));
+      return (await this.scope.many(await prepareMany(this.host, this.principal, requests))).map((done) =>
+        this.created(done)
+      );
     });
   }
 
@@ -97,30 +96,29 @@ export class Calls implements TransactionClient, ScheduleCalls {
     });
   }
 
-  stop(id: string, options?: StopOptions): Promise<boolean> {
-    const event = (): ClientEvent => ({ type: "stopped", abortRunning: readStop(options) });
-    return this.#event(id, event);
+  stop(id: string, options?: StopOptions & ChangeOptions): Promise<boolean> {
+    return this.#event(id, () => {
+      const { abortRunning, ...change } = readStop(options);
+      return [{ type: "stopped", abortRunning }, change];
+    });
   }
 
-  pause(id: string): Promise<boolean> {
-    return this.#event(id, () => ({ type: "paused" }));
+  pause(id: string, options?: ChangeOptions): Promise<boolean> {
+    return this.#event(id, () => [{ type: "paused" }, readChange(options, "pause")]);
   }
 
-  resume(id: string): Promise<boolean> {
-    return this.#event(id, () => ({ type: "resumed" }));
+  resume(id: string, options?: ChangeOptions): Promise<boolean> {
+    return this.#event(id, () => [{ type: "resumed" }, readChange(options, "resume")]);
   }
 
-  trigger(id: string): Promise<boolean> {
-    return this.#event(id, () => ({ type: "triggered" }));
+  trigger(id: string, options?: ChangeOptions): Promise<boolean> {
+    return this.#event(id, () => [{ type: "triggered" }, readChange(options, "trigger")]);
   }
 
-  update(id: string, request: UpdateRequest): Promise<Schedule> {
+  update(id: string, request: UpdateRequest, options?: ChangeOptions): Promise<Schedule> {
     return this.scope.call(async () => {
-      const known = readId(id);
-      if (known === undefined) throw notFound(id);
-      const found = await this.scope.find(known);
-      const operation = await updateOperation(this.host, this.principal, known, found?.document, request);
-      return this.created(await this.scope.one({ place: found!.place, operation }));
+      const { done } = await applyUpdate(this.host, this.principal, this.scope, id, request, options);
+      return this.created(done);
     });
   }
 
@@ -164,9 +162,10 @@ export class Calls implements TransactionClient, ScheduleCalls {
     });
   }
 
-  #event(id: string, event: () => ClientEvent): Promise<boolean> {
+  #event(id: string, read: () => readonly [ClientEvent, ChangeOptions]): Promise<boolean> {
     return this.#known(id, false, async (known) => {
-      const operation = eventOperation(this.host, this.principal, known, event());
+      const [event, change] = read();
+      const operation = unlessRevised(eventOperation(this.host, this.principal, known, event), change);
       const { result } = await this.scope.one({ place: await this.scope.placeOf(known), operation });
       return result.answer;
     });

@@ -14,12 +14,14 @@ import {
   type ScheduleRequest,
   type StopOptions,
   type SyncOptions,
+  type TaskInfo,
   type TaskRef,
   type TransactionClient,
 } from "../contract/mod.ts";
 import { parseRunId } from "../machine/mod.ts";
 import { authorizeUse, findTask } from "./authorize.ts";
 import { Calls, TransactionCalls } from "./calls.ts";
+import { readStop } from "./change_options.ts";
 import type { ClientHost, Place } from "./host.ts";
 import { runningOf } from "./info.ts";
 import { findPage, findPages, listQuery } from "./list.ts";
@@ -28,9 +30,9 @@ import { eventOperation } from "./operations.ts";
 import { ScheduleSnapshot } from "./schedule.ts";
 import { readInput, validateInput } from "./schema.ts";
 import { applyAll, DirectScope, EnlistedScope } from "./scope.ts";
-import { readStop } from "./stop_options.ts";
 import { syncGroup } from "./sync.ts";
 import { checkText, readId } from "./text.ts";
+import { tasksOf } from "./tasks.ts";
 import { createUnit } from "./unit.ts";
 
 /**
@@ -113,7 +115,7 @@ export class Client extends Calls implements ScheduleClient {
 
   stopFor(target: string, options?: StopOptions): Promise<number> {
     return this.scope.call(async () => {
-      const abortRunning = readStop(options);
+      const { abortRunning } = readStop(options);
       const owned = this.principal.admin === true ? {} : { owner: this.principal.id };
       const query = { ...owned, target: checkText(target, "target"), limit: MAX_PAGE };
       let stopped = 0;
@@ -124,6 +126,10 @@ export class Client extends Calls implements ScheduleClient {
       }
       return stopped;
     });
+  }
+
+  tasks(): Promise<readonly TaskInfo[]> {
+    return this.scope.call(() => tasksOf(this.host, this.principal));
   }
 
   nextRuns(spec: NextRunsSpec, count: number, options?: { readonly from?: Instant }): Date[] {

@@ -1,6 +1,7 @@
 import {
   type Change,
   invalidOption,
+  MAX_OPERATIONS,
   type Operation,
   type Principal,
   type ScheduleDefinition,
@@ -16,6 +17,7 @@ import { type Checked, definitionOf } from "./definition.ts";
 import type { ClientHost, Done, Place } from "./host.ts";
 import { changed, guarded, refused, untouched } from "./operations.ts";
 import { type CoreValues, parseOptions } from "./options.ts";
+import { flatRequest, requestArray } from "./request.ts";
 import { readInput, validateInput } from "./schema.ts";
 import type { GivenTiming } from "./timing.ts";
 
@@ -36,6 +38,7 @@ export interface CreationRequest {
 /** A creation that was checked: where it goes, and what decides it there. */
 export interface Creation {
   readonly place: Place;
+  readonly definition: ScheduleDefinition;
   readonly operation: Operation<Done>;
 }
 
@@ -53,6 +56,24 @@ export function prepare(
   const checked = check(host, principal, request);
   const allowed = allow(host, checked);
   return allowed === undefined ? creationOf(host, checked) : allowed.then(() => creationOf(host, checked));
+}
+
+/**
+ * Checks the creations of a list, in order.
+ *
+ * @throws {SchedulerError} As `prepare`, for the first that is wrong; `invalid_option` for no list, or too long a one.
+ */
+export async function prepareMany(
+  host: ClientHost,
+  principal: Principal,
+  requests: unknown,
+): Promise<readonly Creation[]> {
+  const creations: Creation[] = [];
+  for (const [i, request] of requestArray(requests, "createMany", MAX_OPERATIONS).entries()) {
+    const creation = prepare(host, principal, flatRequest(request, `createMany[${i}]`));
+    creations.push(creation instanceof Promise ? await creation : creation);
+  }
+  return creations;
 }
 
 function check(host: ClientHost, principal: Principal, request: CreationRequest): Checked {
@@ -93,7 +114,8 @@ function named(core: Readonly<CoreValues>, { name, prefix }: CreationRequest): R
 function creationOf(host: ClientHost, checked: Checked): Creation {
   const { persist, onConflict = "keep" } = checked.core;
   const definition = definitionOf(host, checked, host.now());
-  return { place: persist === false ? "local" : "stored", operation: creation(host, definition, onConflict) };
+  const operation = creation(host, definition, onConflict);
+  return { place: persist === false ? "local" : "stored", definition, operation };
 }
 
 /** What decides a creation inside the store: new, or the schedule that its name or key finds. */

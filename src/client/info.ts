@@ -15,6 +15,7 @@ import {
 } from "../contract/mod.ts";
 import { DEFAULT_MAX_LOST, p99, runId } from "../machine/mod.ts";
 import type { Place } from "./host.ts";
+import { revisionOf } from "./revision.ts";
 import { nextRunDate } from "./schedule.ts";
 
 /** Everything about a schedule, from its document (V1). */
@@ -29,6 +30,7 @@ export function infoOf(
   const options = optionsInForce(definition.options, parsers);
   return {
     id,
+    revision: revisionOf(document),
     name: definition.name,
     kind: spec.kind,
     task: definition.task,

@@ -3,7 +3,7 @@ import type { CreationRequest } from "./create.ts";
 import { isCoreOption } from "./options.ts";
 import { TIMING_KEYS, timingIn } from "./timing.ts";
 
-const BESIDES: readonly string[] = ["task", "input", ...TIMING_KEYS];
+const BESIDES: readonly string[] = ["task", "input", "kind", ...TIMING_KEYS];
 
 /** Whether a key means something to the core wherever options stand, so that no plugin may own it. */
 export function isReservedKey(key: string): boolean {
@@ -29,6 +29,9 @@ export function flatRequest(request: unknown, where: string): CreationRequest {
         details: { where: place },
       },
     );
+  }
+  if (request.kind !== undefined && request.kind !== timing.kind) {
+    throw invalidOption(`${prefix}kind`, request.kind, `${JSON.stringify(timing.kind)}, as ${timing.by} says, or none`);
   }
   return { task: request.task, timing, input: request.input, options: request, prefix, besides: BESIDES };
 }

@@ -1,4 +1,5 @@
 import {
+  type ChangeOptions,
   type Explanation,
   nextRunOf,
   type RunInfo,
@@ -12,12 +13,12 @@ import {
 
 /** The calls that a schedule's own methods come to. */
 export interface ScheduleCalls {
-  stop(id: string, options?: StopOptions): Promise<boolean>;
+  stop(id: string, options?: StopOptions & ChangeOptions): Promise<boolean>;
   info(id: string): Promise<ScheduleInfo>;
-  pause(id: string): Promise<boolean>;
-  resume(id: string): Promise<boolean>;
-  trigger(id: string): Promise<boolean>;
-  update(id: string, request: UpdateRequest): Promise<Schedule>;
+  pause(id: string, options?: ChangeOptions): Promise<boolean>;
+  resume(id: string, options?: ChangeOptions): Promise<boolean>;
+  trigger(id: string, options?: ChangeOptions): Promise<boolean>;
+  update(id: string, request: UpdateRequest, options?: ChangeOptions): Promise<Schedule>;
   runs(id: string): Promise<readonly RunInfo[]>;
   explain(id: string): Promise<Explanation>;
 }
@@ -52,7 +53,7 @@ export class ScheduleSnapshot implements Schedule {
     this.nextRun = document === null ? null : nextRunDate(document);
   }
 
-  stop(options?: StopOptions): Promise<boolean> {
+  stop(options?: StopOptions & ChangeOptions): Promise<boolean> {
     return this.#calls().stop(this.id, options);
   }
 
@@ -60,20 +61,20 @@ export class ScheduleSnapshot implements Schedule {
     return this.#calls().info(this.id);
   }
 
-  pause(): Promise<boolean> {
-    return this.#calls().pause(this.id);
+  pause(options?: ChangeOptions): Promise<boolean> {
+    return this.#calls().pause(this.id, options);
   }
 
-  resume(): Promise<boolean> {
-    return this.#calls().resume(this.id);
+  resume(options?: ChangeOptions): Promise<boolean> {
+    return this.#calls().resume(this.id, options);
   }
 
-  trigger(): Promise<boolean> {
-    return this.#calls().trigger(this.id);
+  trigger(options?: ChangeOptions): Promise<boolean> {
+    return this.#calls().trigger(this.id, options);
   }
 
-  update(request: UpdateRequest): Promise<Schedule> {
-    return this.#calls().update(this.id, request);
+  update(request: UpdateRequest, options?: ChangeOptions): Promise<Schedule> {
+    return this.#calls().update(this.id, request, options);
   }
 
   runs(): Promise<readonly RunInfo[]> {

@@ -13,11 +13,15 @@ import { authorizeRun } from "./authorize.ts";
 import { checkRunAs } from "./authority.ts";
 import { replace } from "./create.ts";
 import { describe, isAdaptive, optionsOf } from "./definition.ts";
-import type { ClientHost, Done } from "./host.ts";
+import { readChange } from "./change_options.ts";
+import type { ClientHost, Done, Place } from "./host.ts";
 import { guarded, isGone, isLive, refused } from "./operations.ts";
 import { type ParsedOptions, parseOptions } from "./options.ts";
 import { mayManage, notFound, notYours } from "./principal.ts";
+import { unlessRevised } from "./revision.ts";
 import { readInput, validateInput } from "./schema.ts";
+import type { Scope } from "./scope.ts";
+import { readId } from "./text.ts";
 import { type GivenTiming, specOf, TIMING_KEYS, timingIn } from "./timing.ts";
 
 const FIXED = ["task", "name", "key", "onConflict", "owner", "persist"] as const;
@@ -30,11 +34,33 @@ interface Patch {
 }
 
 /**
+ * Makes an update wherever the schedule is, and says where that was.
+ *
+ * @throws {SchedulerError} As `updateOperation`; `conflict` where the schedule's revision is not the expected one.
+ */
+export async function applyUpdate(
+  host: ClientHost,
+  principal: Principal,
+  scope: Scope,
+  id: string,
+  request: unknown,
+  options: unknown,
+): Promise<{ readonly place: Place; readonly done: Done }> {
+  const known = readId(id);
+  if (known === undefined) throw notFound(id);
+  const change = readChange(options, "update");
+  const found = await scope.find(known);
+  const operation = await updateOperation(host, principal, known, found?.document, request);
+  const { place } = found!;
+  return { place, done: await scope.one({ place, operation: unlessRevised(operation, change) }) };
+}
+
+/**
  * Checks an update against the schedule as it was seen, and makes what decides it inside the store.
  *
  * @throws {SchedulerError} `not_found`, `permission_denied`, `conflict` for a retired one, and as creation does.
  */
-export async function updateOperation(
+async function updateOperation(
   host: ClientHost,
   principal: Principal,
   id: string,

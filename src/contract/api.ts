@@ -1,10 +1,11 @@
 import type { RunInfo, ScheduleInfo } from "./info.ts";
-import type { ListFilter, StopOptions, SyncOptions } from "./schedule.ts";
+import type { ChangeOptions, ListFilter, StopOptions, SyncOptions } from "./schedule.ts";
 import type { Principal, ScheduleKind } from "./definition.ts";
 import type { SchedulerErrorCode } from "./errors.ts";
 import type { Explanation } from "./explain.ts";
 import type { Json } from "./json.ts";
 import type { NextRunsSpec, ScheduleRequest, UpdateRequest } from "./options.ts";
+import type { TaskInfo } from "./task_info.ts";
 import type { Instant } from "./time.ts";
 
 /** A value as it travels: instants as ISO 8601 text in UTC, and what is `undefined` left out. */
@@ -18,13 +19,29 @@ export interface WireSchedule {
   /** The schedule's id, a ULID. */
   readonly id: string;
   /** Its name; absent when it has none. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Once, at an interval, or by the calendar. */
   readonly kind: ScheduleKind;
   /** The name of the task that it runs. */
   readonly task: string;
   /** The next deadline, as ISO 8601 text. */
   readonly nextRun: string | null;
+}
+
+/** What a creation answers: everything about the schedule. */
+export type WireCreated = Wire<ScheduleInfo> & {
+  /** Whether it was made; not so when its name or key found a live one. */
+  readonly created: boolean;
+};
+
+/** What a creation takes besides the schedules. */
+export interface Repeatable {
+  /**
+   * Text of up to 200 characters, by which the principal's same creation, made again within 24 h on any instance, answers
+   * the schedules that it made the first time, and makes none, whatever has become of them. Errors: `conflict` for another
+   * creation under the same key; `invalid_option` for more than 1,000 schedules.
+   */
+  readonly idempotencyKey?: string;
 }
 
 /** One page of a list as it travels. */
@@ -50,9 +67,12 @@ export type TransactionStep<Extra extends object = object> =
  */
 export interface ApiCalls<Extra extends object = object> {
   /** Creates one schedule, given as one flat object. */
-  readonly create: Call<{ readonly schedule: ScheduleRequest<Extra> }, WireSchedule>;
+  readonly create: Call<{ readonly schedule: ScheduleRequest<Extra> } & Repeatable, WireCreated>;
   /** Creates many, all or nothing. */
-  readonly createMany: Call<{ readonly schedules: readonly ScheduleRequest<Extra>[] }, readonly WireSchedule[]>;
+  readonly createMany: Call<
+    { readonly schedules: readonly ScheduleRequest<Extra>[] } & Repeatable,
+    readonly WireSchedule[]
+  >;
   /** Registers a declared set. */
   readonly sync: Call<
     { readonly schedules: readonly (ScheduleRequest<Extra> & { readonly name: string })[] } & SyncOptions,
@@ -64,15 +84,18 @@ export interface ApiCalls<Extra extends object = object> {
     readonly (WireSchedule | boolean)[]
   >;
   /** Changes a schedule. */
-  readonly update: Call<{ readonly id: string; readonly to: UpdateRequest<Extra> }, WireSchedule>;
+  readonly update: Call<
+    { readonly id: string; readonly to: UpdateRequest<Extra> } & ChangeOptions,
+    Wire<ScheduleInfo>
+  >;
   /** Ends a schedule. */
-  readonly stop: Call<{ readonly id: string } & StopOptions, boolean>;
+  readonly stop: Call<ById & StopOptions & ChangeOptions, boolean>;
   /** Holds deadlines. */
-  readonly pause: Call<ById, boolean>;
+  readonly pause: Call<ById & ChangeOptions, boolean>;
   /** Goes on after `pause`. */
-  readonly resume: Call<ById, boolean>;
+  readonly resume: Call<ById & ChangeOptions, boolean>;
   /** One run now. */
-  readonly trigger: Call<ById, boolean>;
+  readonly trigger: Call<ById & ChangeOptions, boolean>;
   /** Aborts a run. */
   readonly abortRun: Call<{ readonly runId: string }, boolean>;
   /** Stops what is about a target. */
@@ -93,6 +116,8 @@ export interface ApiCalls<Extra extends object = object> {
   readonly list: Call<ListFilter, WirePage>;
   /** Live schedules about a target. */
   readonly listFor: Call<{ readonly target: string }, readonly WireSchedule[]>;
+  /** The tasks that the principal may use. */
+  readonly tasks: Call<Readonly<Record<string, never>>, readonly TaskInfo[]>;
   /** The next deadlines of a spec. */
   readonly nextRuns: Call<
     { readonly spec: NextRunsSpec; readonly count: number; readonly from?: Instant },
@@ -138,6 +163,7 @@ export const API_CALLS: Readonly<Record<ApiCallName, "command" | "query">> = {
   running: "query",
   list: "query",
   listFor: "query",
+  tasks: "query",
   nextRuns: "query",
 };
 

@@ -4,6 +4,7 @@ import type { RunInfo } from "./info.ts";
 import type { NextRunsSpec, ScheduleRequest } from "./options.ts";
 import type { ListFilter, Schedule, ScheduleList, StopOptions, SyncOptions } from "./schedule.ts";
 import type { Instant } from "./time.ts";
+import type { TaskInfo } from "./task_info.ts";
 import type { TaskRef, TransactionClient } from "./transaction_client.ts";
 
 /**
@@ -176,6 +177,22 @@ export interface ScheduleClient<Extra extends object = object> extends Transacti
    * ```
    */
   stopFor(target: string, options?: StopOptions): Promise<number>;
+  /**
+   * The tasks of this instance that the client may use, in order of name, each with what is known of its input (P4). A
+   * task with an `authorize` is asked without an input, `undefined`: where it refuses, or cannot tell, the task is left
+   * out, and using it with an input may be allowed all the same. The system is told of all.
+   *
+   * @example
+   * ```ts
+   * import { createScheduler, defineTask } from "@ostinato/scheduler";
+   *
+   * const beat = defineTask("beat", () => {});
+   * const purge = defineTask("purge", { internal: true, run: () => {} });
+   * await using scheduler = createScheduler({ tasks: [beat, purge] });
+   * console.log(await scheduler.as({ id: "alice" }).tasks()); // [ { name: "beat" } ]
+   * ```
+   */
+  tasks(): Promise<readonly TaskInfo[]>;
   /**
    * The next deadlines that a schedule made at `from` (now) would have, without jitter, at most 10,000; fewer where
    * `endAt`, `maxRuns` or the year 9999 end it (K6). Nothing is stored, and no store is asked. Throws as creation

@@ -15,12 +15,15 @@ export const ERROR_CODES = {
   deadline_out_of_range: "A deadline after 9999-12-31T23:59:59.999Z.",
   not_found: "No schedule of that id.",
   permission_denied: "A schedule, or an authority, of somebody else.",
+  unauthenticated: "The server does not know who is asking.",
+  rate_limited: "Too many requests of this principal; later ones are answered again.",
   conflict: "The change does not fit the state it meets.",
   no_caller: "The run was not invoked by a client.",
   closed: "The scheduler is closed.",
   lease_lost: "The run's lease ran out and the run is no longer this instance's.",
   store_unavailable: "The store did not answer, or refused to write.",
   store_too_new: "The store was written by a newer version of the scheduler.",
+  unreachable: "The server did not answer, or something else than a scheduler did.",
   config_invalid: "The scheduler's configuration does not fit together.",
 } as const;
 

@@ -42,6 +42,11 @@ export interface DecisionInfo {
 export interface ScheduleInfo {
   /** The schedule's id, a ULID. */
   readonly id: string;
+  /**
+   * Stands for the definition, and for whether it is paused or has retired: the same text on every instance as long as
+   * these are the same. Runs do not change it. See `ifRevision` of {@linkcode ChangeOptions}.
+   */
+  readonly revision: string;
   /** Its name, unique among its owner's live schedules. */
   readonly name: string | undefined;
   /** Once, at an interval, or by the calendar. */

@@ -105,6 +105,11 @@ export const MAX_GROUPS = 5_000;
  */
 export const MAX_OPERATIONS = 10_000;
 
+/** How long a creation with an idempotency key is remembered: whoever tries again does so within a day. */
+export const IDEMPOTENCY_MS = 86_400_000;
+/** Schedules of one creation with an idempotency key: their ids are kept in one document, with room to spare in 32 KiB. */
+export const MAX_IDEMPOTENT_CREATIONS = 1_000;
+
 /** Rows of one page of a list. */
 export const MAX_PAGE = 1_000;
 /** Rows of one page of a list unless asked otherwise. */

@@ -29,6 +29,7 @@ export * from "./remote_client.ts";
 export * from "./schedule.ts";
 export * from "./storage.ts";
 export * from "./task.ts";
+export * from "./task_info.ts";
 export * from "./time.ts";
 export * from "./transaction_client.ts";
 export * from "./zone/local_time.ts";

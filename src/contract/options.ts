@@ -1,4 +1,4 @@
-import type { StoredDst } from "./definition.ts";
+import type { ScheduleKind, StoredDst } from "./definition.ts";
 import type { Json } from "./json.ts";
 import type { Duration, Instant } from "./time.ts";
 
@@ -146,7 +146,12 @@ export type Timing =
 
 /** One schedule as one flat object, as `createMany`, `sync` and HTTP take it. */
 export type ScheduleRequest<Extra extends object = object> =
-  & { readonly task: string | { readonly name: string }; readonly input?: unknown }
+  & {
+    readonly task: string | { readonly name: string };
+    readonly input?: unknown;
+    /** If given, it has to go with the timing: `at` and `after` are of kind `"at"`. */
+    readonly kind?: ScheduleKind;
+  }
   & Timing
   & EveryOptions<Extra>
   & CalendarOptions;

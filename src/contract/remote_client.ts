@@ -2,7 +2,7 @@ import type { ApiCallName, ApiCalls, TransactionStep, WireSchedule } from "./api
 import { explanationFromWire, infoFromWire, runFromWire, valueToWire } from "./api_json.ts";
 import type { ScheduleClient } from "./client.ts";
 import type { RunInfo, ScheduleInfo } from "./info.ts";
-import type { ListFilter, Schedule, ScheduleList, StopOptions, SyncOptions } from "./schedule.ts";
+import type { ChangeOptions, ListFilter, Schedule, ScheduleList, StopOptions, SyncOptions } from "./schedule.ts";
 import type { InputAndOptions, TaskRef } from "./transaction_client.ts";
 import type { Explanation } from "./explain.ts";
 import type { Json } from "./json.ts";
@@ -20,6 +20,7 @@ import {
   taskToWire,
 } from "./remote_requests.ts";
 import { RemoteSchedule } from "./remote_schedule.ts";
+import type { TaskInfo } from "./task_info.ts";
 import type { Duration, Instant } from "./time.ts";
 
 /**
@@ -101,25 +102,25 @@ class Remote implements RemoteClient {
     return answers.map((answer) => typeof answer === "boolean" ? answer : this.#schedule(answer));
   }
 
-  async update(id: string, request: UpdateRequest): Promise<Schedule> {
-    const parameters = { id: argument(id, "id"), to: requestToWire(request, "", "update") };
+  async update(id: string, request: UpdateRequest, options?: ChangeOptions): Promise<Schedule> {
+    const parameters = { ...changing(id, options, "update"), to: requestToWire(request, "", "update") };
     return this.#schedule(await this.#send("update", parameters));
   }
 
-  async stop(id: string, options?: StopOptions): Promise<boolean> {
-    return await this.#send("stop", { ...readOptions(options, "stop", ["id"]), id: argument(id, "id") });
+  async stop(id: string, options?: StopOptions & ChangeOptions): Promise<boolean> {
+    return await this.#send("stop", changing(id, options, "stop"));
   }
 
-  async pause(id: string): Promise<boolean> {
-    return await this.#send("pause", { id: argument(id, "id") });
+  async pause(id: string, options?: ChangeOptions): Promise<boolean> {
+    return await this.#send("pause", changing(id, options, "pause"));
   }
 
-  async resume(id: string): Promise<boolean> {
-    return await this.#send("resume", { id: argument(id, "id") });
+  async resume(id: string, options?: ChangeOptions): Promise<boolean> {
+    return await this.#send("resume", changing(id, options, "resume"));
   }
 
-  async trigger(id: string): Promise<boolean> {
-    return await this.#send("trigger", { id: argument(id, "id") });
+  async trigger(id: string, options?: ChangeOptions): Promise<boolean> {
+    return await this.#send("trigger", changing(id, options, "trigger"));
   }
 
   async abortRun(runId: string): Promise<boolean> {
@@ -182,6 +183,10 @@ class Remote implements RemoteClient {
     return found.map((wire) => this.#schedule(wire));
   }
 
+  async tasks(): Promise<readonly TaskInfo[]> {
+    return await this.#send("tasks", {});
+  }
+
   async nextRuns(spec: NextRunsSpec, count: number, options?: { readonly from?: Instant }): Promise<Date[]> {
     const from = readOptions(options, "nextRuns", ["spec", "count"]);
     const parameters = { ...from, spec: argument(spec, "spec"), count: argument(count, "count") };
@@ -203,4 +208,9 @@ class Remote implements RemoteClient {
   #schedule(wire: WireSchedule): Schedule {
     return new RemoteSchedule(wire, this);
   }
+}
+
+/** A change of one schedule, with its options beside the id. */
+function changing(id: string, options: unknown, where: string): { readonly [key: string]: Json } {
+  return { ...readOptions(options, where, ["id", "to"]), id: argument(id, "id") };
 }

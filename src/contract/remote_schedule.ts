@@ -1,6 +1,6 @@
 import type { WireSchedule } from "./api.ts";
 import type { RunInfo, ScheduleInfo } from "./info.ts";
-import type { Schedule, StopOptions } from "./schedule.ts";
+import type { ChangeOptions, Schedule, StopOptions } from "./schedule.ts";
 import type { ScheduleKind } from "./definition.ts";
 import type { Explanation } from "./explain.ts";
 import type { UpdateRequest } from "./options.ts";
@@ -24,7 +24,7 @@ export class RemoteSchedule implements Schedule {
     this.#client = client;
   }
 
-  stop(options?: StopOptions): Promise<boolean> {
+  stop(options?: StopOptions & ChangeOptions): Promise<boolean> {
     return this.#client.stop(this.id, options);
   }
 
@@ -32,20 +32,20 @@ export class RemoteSchedule implements Schedule {
     return this.#client.info(this.id);
   }
 
-  pause(): Promise<boolean> {
-    return this.#client.pause(this.id);
+  pause(options?: ChangeOptions): Promise<boolean> {
+    return this.#client.pause(this.id, options);
   }
 
-  resume(): Promise<boolean> {
-    return this.#client.resume(this.id);
+  resume(options?: ChangeOptions): Promise<boolean> {
+    return this.#client.resume(this.id, options);
   }
 
-  trigger(): Promise<boolean> {
-    return this.#client.trigger(this.id);
+  trigger(options?: ChangeOptions): Promise<boolean> {
+    return this.#client.trigger(this.id, options);
   }
 
-  update(request: UpdateRequest): Promise<Schedule> {
-    return this.#client.update(this.id, request);
+  update(request: UpdateRequest, options?: ChangeOptions): Promise<Schedule> {
+    return this.#client.update(this.id, request, options);
   }
 
   runs(): Promise<readonly RunInfo[]> {

@@ -17,21 +17,31 @@ export interface Schedule<Extra extends object = object> {
   /** The next deadline when this was answered, and after a unit of work as it was committed; `null` as in `info`. */
   readonly nextRun: Date | null;
   /** See {@linkcode ScheduleClient.stop}. */
-  stop(options?: StopOptions): Promise<boolean>;
+  stop(options?: StopOptions & ChangeOptions): Promise<boolean>;
   /** See {@linkcode ScheduleClient.info}. */
   info(): Promise<ScheduleInfo>;
   /** See {@linkcode ScheduleClient.pause}. */
-  pause(): Promise<boolean>;
+  pause(options?: ChangeOptions): Promise<boolean>;
   /** See {@linkcode ScheduleClient.resume}. */
-  resume(): Promise<boolean>;
+  resume(options?: ChangeOptions): Promise<boolean>;
   /** See {@linkcode ScheduleClient.trigger}. */
-  trigger(): Promise<boolean>;
+  trigger(options?: ChangeOptions): Promise<boolean>;
   /** See {@linkcode ScheduleClient.update}. */
-  update(request: UpdateRequest<Extra>): Promise<Schedule<Extra>>;
+  update(request: UpdateRequest<Extra>, options?: ChangeOptions): Promise<Schedule<Extra>>;
   /** See {@linkcode ScheduleClient.runs}. */
   runs(): Promise<readonly RunInfo[]>;
   /** See {@linkcode ScheduleClient.explain}. */
   explain(): Promise<Explanation>;
+}
+
+/** What a change of one schedule takes. */
+export interface ChangeOptions {
+  /**
+   * The `revision` that the schedule's info told: if the definition was changed since, or it was paused or resumed, on
+   * whichever instance, nothing happens and the call throws `conflict`, with the revision that it has now in `details`.
+   * Default: whatever it is.
+   */
+  readonly ifRevision?: string;
 }
 
 /** What `stop` takes. */

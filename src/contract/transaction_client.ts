@@ -1,6 +1,6 @@
 import type { ScheduleInfo } from "./info.ts";
 import type { AtOptions, CronOptions, EveryOptions, ScheduleRequest, UpdateRequest } from "./options.ts";
-import type { Schedule, StopOptions } from "./schedule.ts";
+import type { ChangeOptions, Schedule, StopOptions } from "./schedule.ts";
 import type { Task } from "./task.ts";
 import type { Duration, Instant } from "./time.ts";
 
@@ -156,7 +156,7 @@ export interface TransactionClient<Extra extends object = object> {
    * console.log(await scheduler.stop(id), await scheduler.stop(id)); // true false
    * ```
    */
-  stop(id: string, options?: StopOptions): Promise<boolean>;
+  stop(id: string, options?: StopOptions & ChangeOptions): Promise<boolean>;
   /**
    * Changes a live schedule, keeping id and counters (L5): when it fires, its input, and options; what is not given
    * stays. A changed time is armed anew from now, an equal one stays in phase. `task`, `name`, `key`, `owner` and
@@ -173,7 +173,7 @@ export interface TransactionClient<Extra extends object = object> {
    * console.log(changed.id === id); // true
    * ```
    */
-  update(id: string, request: UpdateRequest<Extra>): Promise<Schedule<Extra>>;
+  update(id: string, request: UpdateRequest<Extra>, options?: ChangeOptions): Promise<Schedule<Extra>>;
   /**
    * Holds deadlines; true unless it was paused or is over. Points that pass while it is paused are neither run nor
    * missed; what was due before, a retry too, waits for `resume` (L5). Runs in progress go on, and `trigger` works. It
@@ -192,12 +192,12 @@ export interface TransactionClient<Extra extends object = object> {
    * console.log((await scheduler.info(id)).nextRun?.getTime() === nextRun?.getTime()); // true
    * ```
    */
-  pause(id: string): Promise<boolean>;
+  pause(id: string, options?: ChangeOptions): Promise<boolean>;
   /**
    * Goes on after `pause`, in phase with the cadence; a one-shot that came due meanwhile runs at once (L5). False if it
    * was not paused or is over. Errors: `permission_denied`.
    */
-  resume(id: string): Promise<boolean>;
+  resume(id: string, options?: ChangeOptions): Promise<boolean>;
   /**
    * Asks for one run now, beside the cadence and also while paused (L5). It is made as soon as a started instance that
    * has the task has room; during a run the overlap policy decides. False if that dropped it, if 100 starts wait
@@ -217,7 +217,7 @@ export interface TransactionClient<Extra extends object = object> {
    * await clock.settled(); // prints 2030-01-01T00:00:00.000Z
    * ```
    */
-  trigger(id: string): Promise<boolean>;
+  trigger(id: string, options?: ChangeOptions): Promise<boolean>;
   /**
    * Everything about one schedule (V1), for its owner or an admin; also for 60 s (`retention`) after it has retired
    * (L3). Errors: `not_found`, `permission_denied`.

@@ -99,6 +99,11 @@ const TABLE: Readonly<Record<Exclude<keyof ScheduleClient, "principal">, Row>> =
     admin: ["yes", "yes", "no"],
     call: async (client, { target }) => (await client.stopFor(target)) > 0,
   },
+  tasks: {
+    plain: ["yes", "no", "no"],
+    admin: ["yes", "yes", "no"],
+    call: async (client, { task }) => (await client.tasks()).some(({ name }) => name === task),
+  },
   nextRuns: {
     plain: ["yes", "yes", "yes"],
     admin: ["yes", "yes", "yes"],

@@ -1,0 +1,104 @@
+import type { MiddlewareHandler } from "hono";
+import { isPlainObject, MAX_NAME_LENGTH, type Principal, show, SYSTEM_ID } from "../../../src/contract/mod.ts";
+import type { HttpEnv } from "./context.ts";
+import { connectionOf, isLocalName, isLoopback } from "./loopback.ts";
+import type { Authenticate, HttpSettings } from "./options.ts";
+import { refusal } from "./problem.ts";
+import type { RateLimiter } from "./rate_limit.ts";
+import { bearerTokens, newToken } from "./token.ts";
+
+/** Whoever has the token that was printed: an admin, but not the system, whose internal tasks stay hidden. */
+const LOCAL: Principal = { id: "local", admin: true };
+
+/**
+ * Refuses connections that the app does not answer: without `authenticate` any that is not of this machine, and always
+ * those of this machine that call it by a name that a foreign page may have chosen (DNS rebinding).
+ */
+export function checkConnection({ authenticate, hosts }: HttpSettings): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    const connection = connectionOf(c.env);
+    const isOpen = authenticate === undefined;
+    if (isOpen && connection !== undefined && !isLocal(connection)) {
+      const detail = "without authenticate this server answers on the loopback interface only";
+      throw refusal(403, "permission_denied", detail);
+    }
+    const name = hostOf(c.req.raw);
+    const isChecked = isOpen || (connection !== undefined && isLoopback(connection.remote));
+    if (isChecked && !isLocalName(name) && !hosts.includes(name)) {
+      const detail = `${show(name)} is not a name of this server; the option hosts of http names further ones`;
+      throw refusal(421, "permission_denied", detail);
+    }
+    await next();
+  };
+}
+
+function isLocal({ remote, local }: { readonly remote: string; readonly local: string | undefined }): boolean {
+  return isLoopback(remote) && (local === undefined || isLoopback(local));
+}
+
+/** The name that the client called the server by. */
+function hostOf(request: Request): string {
+  const host = request.headers.get("host");
+  const url = host === null ? request.url : `http://${host}`;
+  return URL.canParse(url) ? new URL(url).hostname : "";
+}
+
+/**
+ * Refuses a request that changes something and that a page of another origin made: what a browser knows the user by must
+ * not serve others.
+ */
+export function checkOrigin({ origins = [] }: HttpSettings): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    const origin = c.req.header("origin");
+    const isSafe = c.req.method === "GET" || c.req.method === "HEAD" || c.req.method === "OPTIONS";
+    if (!isSafe && origin !== undefined && !origins.includes("*") && !origins.includes(origin.toLowerCase())) {
+      const own = c.req.header("host") ?? new URL(c.req.url).host;
+      if (!URL.canParse(origin) || new URL(origin).host !== own) {
+        throw refusal(
+          403,
+          "permission_denied",
+          `pages of ${show(origin)} may not call; the option cors says whose may`,
+        );
+      }
+    }
+    await next();
+  };
+}
+
+/** Lets pass whom `authenticate` knows, as far as the principal's rate allows. */
+export function createGuard(
+  system: Principal,
+  settings: HttpSettings,
+  limiter: RateLimiter | undefined,
+): MiddlewareHandler<HttpEnv> {
+  const authenticate = settings.authenticate ?? printedToken(settings);
+  return async (c, next) => {
+    const found = await authenticate(c.req.raw);
+    if (found === null || found === undefined) throw unauthenticated();
+    const principal = checked(found, system);
+    limiter?.take(principal.id);
+    c.set("principal", principal);
+    await next();
+  };
+}
+
+function unauthenticated() {
+  const detail =
+    'the request has no credentials that are known here; expected a header such as "Authorization: Bearer …"';
+  return refusal(401, "unauthenticated", detail, { "www-authenticate": 'Bearer realm="scheduler"' });
+}
+
+/** A mistake of `authenticate` is the server's, not the client's. */
+function checked(found: unknown, system: Principal): Principal {
+  if (found === system) return system;
+  const { id, admin } = isPlainObject(found) ? found : {} as Record<string, unknown>;
+  const isId = typeof id === "string" && id !== "" && id.length <= MAX_NAME_LENGTH && id !== SYSTEM_ID;
+  if (isId && (admin === undefined || typeof admin === "boolean")) return { id, ...(admin === true ? { admin } : {}) };
+  throw new TypeError("http: authenticate answered no principal; expected { id, admin? } or null");
+}
+
+function printedToken({ logger }: HttpSettings): Authenticate {
+  const token = newToken();
+  logger.info(`http: no authenticate is given; this machine alone may call, with "Authorization: Bearer ${token}"`);
+  return bearerTokens({ [token]: LOCAL });
+}

@@ -1,0 +1,11 @@
+/**
+ * The transport over HTTP: a scheduler as a Hono app, and a client for it.
+ *
+ * @module
+ */
+export { http } from "./app.ts";
+export type { HttpEnv } from "./context.ts";
+export type { Authenticate, HttpOptions } from "./options.ts";
+export type { Problem } from "./problem.ts";
+export type { ServedScheduler } from "./served.ts";
+export { bearerTokens } from "./token.ts";

@@ -1,0 +1,145 @@
+import { z } from "@hono/zod-openapi";
+import { isSchedulerError } from "../../../../src/contract/mod.ts";
+import type { HttpContext } from "../context.ts";
+import { readIfMatch } from "../etag.ts";
+import { infoToJson } from "../info_json.ts";
+import { addOperation, type HttpApp, type OperationRequest } from "../operation.ts";
+import { notFound } from "../problem.ts";
+import { respondInfo } from "../respond.ts";
+import * as answer from "../schemas/answers.ts";
+import { queryBoolean } from "../schemas/leaves.ts";
+import { answers, answersSchedule, byId, ifMatch } from "../schemas/parts.ts";
+import { updateRequest } from "../schemas/requests.ts";
+
+const tag = "schedules";
+const path = "/v1/schedules/{id}";
+
+/** What concerns one schedule. */
+export function addSingleRoutes(app: HttpApp, context: HttpContext): void {
+  addReading(app, context);
+  addUpdate(app, context);
+  addStop(app, context);
+  for (const [name, summary] of Object.entries(EVENTS)) {
+    addEvent(app, context, name as keyof typeof EVENTS, summary);
+  }
+}
+
+function addReading(app: HttpApp, context: HttpContext): void {
+  const common = { method: "get", tag, changes: false, params: byId } as const;
+  addOperation(app, context, {
+    ...common,
+    id: "getSchedule",
+    path,
+    summary: "Everything about one schedule",
+    responses: answersSchedule(200, answer.info, "The schedule."),
+    async handle({ c, params: { id }, call }) {
+      return respondInfo(c, await call("info", { id }));
+    },
+  });
+  addOperation(app, context, {
+    ...common,
+    id: "explainSchedule",
+    path: `${path}/explain`,
+    summary: "Why it fires or does not",
+    responses: answers(200, answer.explanation, "As data, and in words."),
+    async handle({ c, params: { id }, call }) {
+      return c.json(await call("explain", { id }) as object);
+    },
+  });
+  addOperation(app, context, {
+    ...common,
+    id: "listScheduleRuns",
+    path: `${path}/runs`,
+    summary: "Its latest runs",
+    responses: answers(200, answer.runs, "The newest first."),
+    async handle({ c, params: { id }, call }) {
+      return c.json({ runs: await call("runs", { id }) });
+    },
+  });
+  addOperation(app, context, {
+    ...common,
+    id: "validateSchedule",
+    path: `${path}/valid`,
+    summary: "Whether the id names a live schedule, of any owner",
+    responses: answers(200, z.object({ valid: z.boolean() }), "Whether it does."),
+    async handle({ c, params: { id }, call }) {
+      return c.json({ valid: await call("valid", { id }) });
+    },
+  });
+}
+
+function addUpdate(app: HttpApp, context: HttpContext): void {
+  addOperation(app, context, {
+    id: "updateSchedule",
+    method: "patch",
+    path,
+    tag,
+    summary: "Changes a live schedule, keeping id and counters",
+    changes: true,
+    params: byId,
+    headers: ifMatch,
+    body: updateRequest,
+    example: { every: "2h" },
+    responses: answersSchedule(200, answer.info, "The schedule as it is now."),
+    async handle({ c, params: { id }, body, call }) {
+      return respondInfo(c, await call("update", { id, to: body, ...readIfMatch(c) }));
+    },
+  });
+}
+
+function addStop(app: HttpApp, context: HttpContext): void {
+  addOperation(app, context, {
+    id: "stopSchedule",
+    method: "delete",
+    path,
+    tag,
+    summary: "Ends a live schedule and removes it",
+    description:
+      "404: there is no live schedule of this id, or its only run has started. A retired one's record is removed.",
+    changes: true,
+    params: byId,
+    query: z.looseObject({
+      abortRunning: queryBoolean.optional().openapi({ description: "Abort runs in progress. Default `false`." }),
+    }),
+    headers: ifMatch,
+    responses: { 204: { description: "It was stopped." } },
+    async handle({ c, params: { id }, query, call }) {
+      if (!await call("stop", { ...query, id, ...readIfMatch(c) })) throw notFound(id);
+      return c.body(null, 204);
+    },
+  });
+}
+
+const EVENTS = {
+  pause: "Holds deadlines",
+  resume: "Goes on after a pause, in phase",
+  trigger: "Asks for one run now, beside the cadence",
+} as const;
+
+function addEvent(app: HttpApp, context: HttpContext, name: keyof typeof EVENTS, summary: string): void {
+  addOperation(app, context, {
+    id: `${name}Schedule`,
+    method: "post",
+    path: `${path}/${name}`,
+    tag,
+    summary,
+    changes: true,
+    params: byId,
+    headers: ifMatch,
+    responses: answersSchedule(200, answer.outcome, "Whether it did anything, and the schedule as it is now."),
+    handle: (request) => makeEvent(request, name),
+  });
+}
+
+async function makeEvent({ c, params, call }: OperationRequest, name: keyof typeof EVENTS): Promise<Response> {
+  const id = params.id!;
+  const done = await call(name, { id, ...readIfMatch(c) });
+  try {
+    const info = await call("info", { id });
+    return respondInfo(c, info, { body: { done, schedule: infoToJson(info) } });
+  } catch (error) {
+    // It may have ended meanwhile: what was done is told all the same.
+    if (done && isSchedulerError(error, "not_found")) return c.json({ done });
+    throw error;
+  }
+}
