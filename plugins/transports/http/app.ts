@@ -1,10 +1,9 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
-import type { Hono } from "hono";
 import { cors } from "hono/cors";
 import { checkConnection, checkOrigin, createGuard } from "./auth.ts";
-import type { HttpContext, HttpEnv } from "./context.ts";
+import type { HttpApp, HttpContext, HttpEnv } from "./context.ts";
 import { addDocument } from "./openapi.ts";
-import type { HttpApp } from "./operation.ts";
+import type { OpenApp } from "./operation.ts";
 import { type HttpOptions, readHttpOptions } from "./options.ts";
 import { problemResponse, refusal } from "./problem.ts";
 import { RateLimiter } from "./rate_limit.ts";
@@ -20,14 +19,14 @@ import type { ServedScheduler } from "./served.ts";
 export function http<Extra extends object = object>(
   scheduler: ServedScheduler<Extra>,
   options: HttpOptions = {},
-): Hono<HttpEnv> {
+): HttpApp {
   const settings = readHttpOptions(options);
   const { rateLimit, logger, origins } = settings;
   const limiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit);
   const guard = createGuard(scheduler.principal, settings, limiter);
   const context: HttpContext = { scheduler: scheduler as unknown as ServedScheduler, settings, guard };
 
-  const app: HttpApp = new OpenAPIHono<HttpEnv>();
+  const app: OpenApp = new OpenAPIHono<HttpEnv>();
   app.onError((error) => problemResponse(error, logger));
   app.use(secure);
   if (origins !== undefined) app.use(corsFor(origins));
@@ -55,7 +54,7 @@ function corsFor(origins: readonly string[]) {
 }
 
 /** What no route has answered: another method of a path that there is, or no such path. */
-function addRest(app: HttpApp): void {
+function addRest(app: OpenApp): void {
   const methods = new Map<string, Set<string>>();
   for (const { path, method } of app.routes) {
     if (method !== "ALL") methods.set(path, (methods.get(path) ?? new Set()).add(method));

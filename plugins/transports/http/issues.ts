@@ -27,6 +27,9 @@ const CODES: Readonly<Record<string, SchedulerErrorCode>> = {
   timezone: "invalid_timezone",
 };
 
+/** Keys around a schedule that the scheduler's own calls do not have, so that no place names them. */
+const ENVELOPES: ReadonlySet<PropertyKey> = new Set(["schedules", "create", "to"]);
+
 /**
  * The error for a value that a schema refuses: the same code and place as the scheduler's own calls name.
  *
@@ -34,7 +37,7 @@ const CODES: Readonly<Record<string, SchedulerErrorCode>> = {
  */
 export function schemaError(error: z.core.$ZodError, value: unknown, root: string): SchedulerError {
   const { path, message } = deepest(error.issues, []);
-  const where = placeText(root, path);
+  const where = placeText(root, path.filter((key, i) => i > 1 || !ENVELOPES.has(key)));
   const given = path.reduce<unknown>((from, key) => (from as Record<PropertyKey, unknown> | undefined)?.[key], value);
   const code = CODES[String(path.at(-1))];
   if (code === undefined) return invalidOption(where, given, message);

@@ -7,7 +7,7 @@ import { refusal } from "./problem.ts";
 import { problemResponses } from "./schemas/problem.ts";
 
 /** The app that operations are added to; it gathers their description as well. */
-export type HttpApp = OpenAPIHono<HttpEnv>;
+export type OpenApp = OpenAPIHono<HttpEnv>;
 
 /** What a handler gets: what the schemas have accepted. The calls check it again, and by the scheduler's own rules. */
 export interface OperationRequest {
@@ -46,7 +46,7 @@ export interface Operation {
 }
 
 /** Adds an operation to the app and to its document. */
-export function addOperation(app: HttpApp, { scheduler, settings, guard }: HttpContext, operation: Operation): void {
+export function addOperation(app: OpenApp, { scheduler, settings, guard }: HttpContext, operation: Operation): void {
   const route = describe(operation);
   app.openAPIRegistry.registerPath(route);
   app.on(operation.method.toUpperCase(), route.getRoutingPath(), guard, async (c) => {

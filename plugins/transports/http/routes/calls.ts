@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { isSchedulerError, SchedulerError } from "../../../../src/contract/mod.ts";
 import type { HttpContext } from "../context.ts";
-import { addOperation, type HttpApp } from "../operation.ts";
+import { addOperation, type OpenApp } from "../operation.ts";
 import { notFound, TaskFailure } from "../problem.ts";
 import * as answer from "../schemas/answers.ts";
 import { duration, json, utc } from "../schemas/leaves.ts";
@@ -9,7 +9,7 @@ import { answers } from "../schemas/parts.ts";
 import { nextRunsRequest, scheduleRequest, transactionStep } from "../schemas/requests.ts";
 
 /** What concerns more than one schedule, or none. */
-export function addCallRoutes(app: HttpApp, context: HttpContext): void {
+export function addCallRoutes(app: OpenApp, context: HttpContext): void {
   addSets(app, context);
   addRuns(app, context);
   addTasks(app, context);
@@ -17,7 +17,7 @@ export function addCallRoutes(app: HttpApp, context: HttpContext): void {
   addTick(app, context);
 }
 
-function addSets(app: HttpApp, context: HttpContext): void {
+function addSets(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "syncSchedules",
     method: "post",
@@ -54,7 +54,7 @@ function addSets(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addRuns(app: HttpApp, context: HttpContext): void {
+function addRuns(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "listRunning",
     method: "get",
@@ -89,7 +89,7 @@ function addRuns(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addTasks(app: HttpApp, context: HttpContext): void {
+function addTasks(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "listTasks",
     method: "get",
@@ -122,7 +122,7 @@ function addTasks(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addNextRuns(app: HttpApp, context: HttpContext): void {
+function addNextRuns(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "nextRuns",
     method: "post",
@@ -139,7 +139,7 @@ function addNextRuns(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addTick(app: HttpApp, context: HttpContext): void {
+function addTick(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "tick",
     method: "post",
