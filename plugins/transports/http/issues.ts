@@ -40,8 +40,9 @@ export function schemaError(error: z.core.$ZodError, value: unknown, root: strin
   const where = placeText(root, path.filter((key, i) => i > 1 || !ENVELOPES.has(key)));
   const given = path.reduce<unknown>((from, key) => (from as Record<PropertyKey, unknown> | undefined)?.[key], value);
   const code = CODES[String(path.at(-1))];
-  if (code === undefined) return invalidOption(where, given, message);
-  return new SchedulerError(code, `${where}: ${show(given)} is not accepted; ${message}`, {
+  const expected = message.replace(/^.*?\bexpected /, "");
+  if (code === undefined) return invalidOption(where, given, expected);
+  return new SchedulerError(code, `${where}: ${show(given)} is not accepted; expected ${expected}`, {
     details: { where, given: show(given) },
   });
 }

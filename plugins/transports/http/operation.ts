@@ -68,13 +68,16 @@ export function addOperation(app: OpenApp, { scheduler, settings, guard }: HttpC
 
 /** Keys that the schema does not have go on to the scheduler's call, which refuses them by their place there. */
 function readQuery({ query, where }: Operation, c: HttpCall): Readonly<Record<string, unknown>> {
-  const given = Object.fromEntries(
-    Object.entries(c.req.queries()).map(([key, values]) => [key, values.length === 1 ? values[0] : values]),
-  );
+  const { searchParams } = new URL(c.req.url);
+  const given = Object.fromEntries([...new Set(searchParams.keys())].map((key) => {
+    const values = searchParams.getAll(key);
+    return [key, values.length === 1 ? values[0] : values];
+  }));
   if (query === undefined) return given;
   const read = query.safeParse(given);
   if (!read.success) throw schemaError(read.error, given, typeof where === "string" ? where : "");
-  return read.data;
+  const { data } = read;
+  return Object.fromEntries(Object.keys(given).map((key) => [key, Object.hasOwn(data, key) ? data[key] : given[key]]));
 }
 
 /**

@@ -4,7 +4,7 @@ import type { HttpContext } from "../context.ts";
 import { addOperation, type OpenApp } from "../operation.ts";
 import { notFound, TaskFailure } from "../problem.ts";
 import * as answer from "../schemas/answers.ts";
-import { duration, json, utc } from "../schemas/leaves.ts";
+import { duration, json, utc, utcOrNull } from "../schemas/leaves.ts";
 import { answers } from "../schemas/parts.ts";
 import { nextRunsRequest, scheduleRequest, transactionStep } from "../schemas/requests.ts";
 
@@ -149,7 +149,7 @@ function addTick(app: OpenApp, context: HttpContext): void {
     changes: true,
     body: z.looseObject({ budget: duration.optional() }).optional(),
     example: { budget: "20s" },
-    responses: answers(200, z.object({ next: utc.nullable() }), "When something is due next."),
+    responses: answers(200, z.object({ next: utcOrNull }), "When something is due next."),
     async handle({ c, principal, body }) {
       if (principal.admin !== true) throw new SchedulerError("permission_denied", "tick: an admin only");
       const next = await context.scheduler.tick(body as object | undefined);
