@@ -79,7 +79,7 @@ export function http<Extra extends object = object>(
   addCallRoutes(app, context);
   addDocument(app, context);
   addRest(app);
-  return app;
+  return app as unknown as HttpApp;
 }
 
 function corsFor(origins: readonly string[]) {

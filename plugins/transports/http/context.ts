@@ -27,8 +27,8 @@ export interface HttpContext {
   readonly guard: MiddlewareHandler<HttpEnv>;
 }
 
-/** The scheduler's Hono app. */
-export type HttpApp = Hono<HttpEnv>;
+/** The scheduler's app: any Hono app, so that it fits wherever one does. */
+export type HttpApp = Hono;
 
 /** A request within the app. */
 export type HttpCall = Context<HttpEnv>;

@@ -4,7 +4,7 @@
  * @module
  */
 export { http } from "./app.ts";
-export type { HttpApp, HttpEnv } from "./context.ts";
+export type { HttpApp } from "./context.ts";
 export type { Authenticate, HttpOptions } from "./options.ts";
 export type { Problem } from "./problem.ts";
 export type { ServedScheduler } from "./served.ts";

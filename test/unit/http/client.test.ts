@@ -176,18 +176,23 @@ describe("failures are told for what they are", () => {
 });
 
 describe("a client's signal", () => {
-  it("aborts a request that is under way, with its reason, on the server's side as well", async () => {
-    let isStarted = () => {};
-    const started = new Promise<void>((resolve) => void (isStarted = resolve));
-    const slow = defineTask("slow", () => new Promise(() => isStarted()));
+  it("aborts a request that is under way, with its reason, and every later one", async () => {
+    const [started, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = defineTask("slow", () => {
+      started.resolve();
+      return ended.promise;
+    });
     const scheduler = createScheduler({ tasks: [slow], logger: recorder([]) });
     onTestFinished(() => scheduler.close({ drain: 0 }));
     const server = await listen(http(scheduler, { authenticate: bearerTokens(TOKENS) }));
-    onTestFinished(() => server.end());
+    onTestFinished(() => {
+      ended.resolve();
+      return server.end();
+    });
     const controller = new AbortController();
     const client = httpClient(server.url, { token: "alice", signal: controller.signal });
     const call = client.invoke("slow");
-    await started;
+    await started.promise;
     const reason = new Error("enough");
     controller.abort(reason);
     await expect(call).rejects.toBe(reason);

@@ -462,7 +462,7 @@ describe("rates", () => {
   });
 });
 
-it("options that are wrong are errors that say where", async () => {
+it("options that are wrong are errors that say where", () => {
   const scheduler = createScheduler();
   onTestFinished(() => scheduler.close());
   const wrong: readonly (readonly [object, string])[] = [
