@@ -2,17 +2,23 @@ import { standardPolicies } from "../plugins/policies/mod.ts";
 import { checkPrincipal, Client, createApi, createClient, SYSTEM_PRINCIPAL } from "./client/mod.ts";
 import {
   type AnyPlugin,
+  type Backlog,
+  DEFAULT_BACKLOG_COUNT,
   type Duration,
   invalidOption,
   isPlainObject,
+  MAX_BACKLOG_COUNT,
   parseDuration,
+  plainOptions,
   type PluginOptions,
   type Principal,
   type ScheduleClient,
   type SchedulerApi,
   type SchedulerEventName,
   type SchedulerListener,
+  type SchedulerObserver,
   unknownOption,
+  wholeNumber,
 } from "./contract/mod.ts";
 import { checkConfig, type SchedulerConfig } from "./scheduler/config.ts";
 import { EVENT_NAMES } from "./scheduler/event_names.ts";
@@ -28,6 +34,12 @@ export interface CloseOptions {
 export interface TickOptions {
   /** How long it may go on taking up runs and waiting for them. Default 30 s. */
   readonly budget?: Duration;
+}
+
+/** What `backlog` takes. */
+export interface BacklogOptions {
+  /** How many due schedules are counted of each task, from 1 to 100,000. Default 1,000. */
+  readonly limit?: number;
 }
 
 /**
@@ -113,6 +125,42 @@ export interface Scheduler<Extra extends object = object> extends ScheduleClient
    * ```
    */
   on<Name extends SchedulerEventName>(name: Name, listener: SchedulerListener<Name>): () => void;
+  /**
+   * Is told of every event on this instance, after those who listen to it; answers a function that ends it. For metrics,
+   * streams and logs: unlike a listener, it does not keep a fault that nobody listens to from being logged. Errors:
+   * `invalid_option`.
+   *
+   * @example
+   * ```ts
+   * import { createScheduler, defineTask } from "@ostinato/scheduler";
+   *
+   * const beat = defineTask("beat", () => {});
+   * const scheduler = createScheduler({ tasks: [beat] });
+   * scheduler.observe(({ name }) => console.log(name));
+   * const { id } = await scheduler.every(beat, "1m"); // created
+   * await scheduler.stop(id); // stopped
+   * await scheduler.close(); // closed
+   * ```
+   */
+  observe(observer: SchedulerObserver): () => void;
+  /**
+   * What is due and waits in the store, by task, whichever instance is to take it; also shows that the store answers.
+   * It costs a look into an index for each task, and as many entries as it counts. Retired records, and what is paused or
+   * parked, wait for nobody and are left out. Errors: `closed`, `store_unavailable`, `store_too_new`, `unknown_option`,
+   * `invalid_option`.
+   *
+   * @example
+   * ```ts
+   * import { createScheduler, defineTask } from "@ostinato/scheduler";
+   *
+   * const beat = defineTask("beat", () => {});
+   * await using scheduler = createScheduler({ tasks: [beat] }); // not started: nothing is taken
+   * await scheduler.at(beat, "2026-01-01T00:00:00Z");
+   * const { tasks } = await scheduler.backlog();
+   * console.log(tasks[0]?.task, tasks[0]?.due, tasks[0]?.oldest?.toISOString()); // beat 1 2026-01-01T00:00:00.000Z
+   * ```
+   */
+  backlog(options?: BacklogOptions): Promise<Backlog>;
 }
 
 /**
@@ -178,6 +226,16 @@ class SystemScheduler extends Client implements Scheduler {
     if (!EVENT_NAMES.includes(name)) throw invalidOption("on", name, `one of ${EVENT_NAMES.join(", ")}`);
     if (typeof listener !== "function") throw invalidOption("on", listener, "a function");
     return this.#host.emitter.on(name, listener);
+  }
+
+  observe(observer: SchedulerObserver): () => void {
+    if (typeof observer !== "function") throw invalidOption("observe", observer, "a function");
+    return this.#host.emitter.observe(observer);
+  }
+
+  async backlog(options: BacklogOptions = {}): Promise<Backlog> {
+    const { limit = DEFAULT_BACKLOG_COUNT } = plainOptions(options, ["limit"], "backlog");
+    return await this.#host.backlog(wholeNumber(limit, 1, MAX_BACKLOG_COUNT, "backlog.limit"));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -96,6 +96,8 @@ export interface SchedulerEvents {
   readonly parked: { readonly id: string; readonly task: string; readonly error: string };
   /** A schedule is due and waits for an instance with a plugin that owns this option of it. */
   readonly unknownPolicy: { readonly schedule: EventSchedule; readonly option: string };
+  /** This instance is closed: what it ran is over or given back, and its store is closed. The last event, told once. */
+  readonly closed: Readonly<Record<string, never>>;
 }
 
 /** The name of an event. */
@@ -103,3 +105,11 @@ export type SchedulerEventName = keyof SchedulerEvents;
 
 /** What listens to an event. It is not waited for, and what it throws or rejects with is logged and harms nothing. */
 export type SchedulerListener<Name extends SchedulerEventName> = (event: SchedulerEvents[Name]) => unknown;
+
+/** Any event, with its name. */
+export type ObservedEvent = {
+  readonly [Name in SchedulerEventName]: { readonly name: Name; readonly event: SchedulerEvents[Name] };
+}[SchedulerEventName];
+
+/** What is told of every event; as with a {@linkcode SchedulerListener}, nothing it does harms anybody. */
+export type SchedulerObserver = (observed: ObservedEvent) => unknown;

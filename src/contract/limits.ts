@@ -181,6 +181,11 @@ export const UNCLAIMED_CHECK_MS = 60_000;
 /** See {@linkcode UNCLAIMED_CHECK_MS}. */
 export const UNCLAIMED_AFTER_MS = 5_000;
 
+/** Due schedules that `backlog` counts of one task unless asked otherwise: enough for a gauge. */
+export const DEFAULT_BACKLOG_COUNT = 1_000;
+/** The most that it counts: every one is an entry of an index that is read. */
+export const MAX_BACKLOG_COUNT = 100_000;
+
 /** The largest number of runs that an instance may execute together. */
 export const MAX_CONCURRENCY = 10_000;
 

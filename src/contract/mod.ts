@@ -5,6 +5,7 @@
  */
 export * from "./api.ts";
 export * from "./api_json.ts";
+export * from "./backlog.ts";
 export * from "./check_document.ts";
 export { checkJson, type JsonRule } from "./check_json.ts";
 export * from "./client.ts";

@@ -1,8 +1,16 @@
-import type { Logger, SchedulerEventName, SchedulerEvents, SchedulerListener } from "../contract/mod.ts";
+import type {
+  Logger,
+  ObservedEvent,
+  SchedulerEventName,
+  SchedulerEvents,
+  SchedulerListener,
+  SchedulerObserver,
+} from "../contract/mod.ts";
 
 /** Tells listeners of events. A listener that throws or rejects harms nothing and is logged (V5). */
 export class Emitter {
   readonly #listeners = new Map<SchedulerEventName, Set<SchedulerListener<never>>>();
+  readonly #observers = new Set<SchedulerObserver>();
   readonly #logger: Logger;
 
   constructor(logger: Logger) {
@@ -18,19 +26,37 @@ export class Emitter {
     return () => void listeners.delete(own as SchedulerListener<never>);
   }
 
-  /** Whether anybody listens, so that an event need not be made for nobody. */
+  observe(observer: SchedulerObserver): () => void {
+    const own: SchedulerObserver = (observed) => observer(observed);
+    this.#observers.add(own);
+    return () => void this.#observers.delete(own);
+  }
+
+  /** Whether anybody listens or observes, so that an event need not be made for nobody. */
   has(name: SchedulerEventName): boolean {
+    return this.#observers.size > 0 || this.hasListener(name);
+  }
+
+  /** Whether somebody listens to this very event. */
+  hasListener(name: SchedulerEventName): boolean {
     return (this.#listeners.get(name)?.size ?? 0) > 0;
   }
 
   emit<Name extends SchedulerEventName>(name: Name, event: SchedulerEvents[Name]): void {
     for (const listener of [...this.#listeners.get(name) ?? []]) {
-      try {
-        const result = (listener as unknown as SchedulerListener<Name>)(event);
-        if (isThenable(result)) result.then(undefined, (error) => this.#failed(name, error));
-      } catch (error) {
-        this.#failed(name, error);
-      }
+      this.#tell(name, listener as SchedulerListener<Name>, event);
+    }
+    if (this.#observers.size === 0) return;
+    const observed = { name, event } as unknown as ObservedEvent;
+    for (const observer of [...this.#observers]) this.#tell(name, observer, observed);
+  }
+
+  #tell<Told>(name: SchedulerEventName, listener: (told: Told) => unknown, told: Told): void {
+    try {
+      const result = listener(told);
+      if (isThenable(result)) result.then(undefined, (error) => this.#failed(name, error));
+    } catch (error) {
+      this.#failed(name, error);
     }
   }
 

@@ -64,7 +64,8 @@ export function tell(
   const name = effect.type === "settled"
     ? (effect.settlement.outcome === "succeeded" ? "succeeded" : "faulted")
     : effect.type;
-  if (!emitter.has(name)) return name === "faulted" ? logFault(logger, document, effect) : undefined;
+  if (name === "faulted" && !emitter.hasListener(name)) logFault(logger, document, effect);
+  if (!emitter.has(name)) return;
   const schedule = eventSchedule(document);
   switch (effect.type) {
     case "created":

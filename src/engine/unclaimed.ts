@@ -1,8 +1,5 @@
-import { UNCLAIMED_AFTER_MS, UNCLAIMED_CHECK_MS } from "../contract/mod.ts";
+import { DEFAULT_BACKLOG_COUNT, UNCLAIMED_AFTER_MS, UNCLAIMED_CHECK_MS } from "../contract/mod.ts";
 import type { EngineParts } from "./parts.ts";
-
-/** Due documents counted of one task: enough for a gauge. */
-const COUNTED = 1_000;
 
 /**
  * Tells of deadlines that are due and that no instance takes, because none has their task (M2). Asks the store at the
@@ -38,7 +35,9 @@ export class Unclaimed {
     const { clock, storage } = this.#parts;
     this.#lookedMono = clock.monotonic();
     const done = clock.busy?.();
-    storage.backlog(this.#now(), COUNTED).then((lanes) => this.#tell(lanes), this.#failed).finally(() => done?.());
+    storage.backlog(this.#now(), DEFAULT_BACKLOG_COUNT)
+      .then((lanes) => this.#tell(lanes), this.#failed)
+      .finally(() => done?.());
   }
 
   #tell(lanes: readonly { readonly task: string; readonly due: number; readonly earliest: number }[]): void {

@@ -16,6 +16,7 @@ const EVENTS: Readonly<Record<SchedulerEventName, true>> = {
   storeError: true,
   parked: true,
   unknownPolicy: true,
+  closed: true,
 };
 
 /** Every event that can be listened to. */

@@ -10,6 +10,7 @@ import {
 import {
   type Ability,
   type AnyTask,
+  type Backlog,
   type Clock,
   type DocumentQuery,
   type Enlisted,
@@ -26,6 +27,7 @@ import { Emitter, Engine, type EngineParts, invoke, isThenable, type Prepared, S
 import type { MachineEnv } from "../machine/mod.ts";
 import { newId, random, systemClock } from "../system.ts";
 import { memory } from "../../plugins/storage/memory/mod.ts";
+import { mergeBacklog } from "./backlog.ts";
 import type { CheckedConfig } from "./config.ts";
 
 /** How long calls of clients may go on once the handlers have had their drain time. */
@@ -167,12 +169,27 @@ export class Host implements ClientHost {
 
   async #close(drainMs: number): Promise<void> {
     await this.#opening?.catch(() => {});
-    await Promise.all([
-      this.#drainCalls(drainMs),
-      this.#engines.local.close(drainMs),
-      this.#engines.stored.close(drainMs),
-    ]);
-    this.#closed = true;
+    try {
+      await Promise.all([
+        this.#drainCalls(drainMs),
+        this.#engines.local.close(drainMs),
+        this.#engines.stored.close(drainMs),
+      ]);
+      this.#closed = true;
+    } finally {
+      this.emitter.emit("closed", {});
+    }
+  }
+
+  /** What is due and waits, in both stores. */
+  async backlog(limit: number): Promise<Backlog> {
+    await this.ready();
+    const { stored, local } = this.#engines;
+    const parts = await Promise.all([stored, local].map(async (engine) => {
+      const now = engine.now();
+      return { now, lanes: await engine.parts.storage.backlog(now, limit) };
+    }));
+    return { at: new Date(stored.now()), tasks: mergeBacklog(parts, limit) };
   }
 
   /** Waits for what clients invoked, then aborts it. */
