@@ -2,6 +2,8 @@
 export interface TaskBacklog {
   /** The task's name. */
   readonly task: string;
+  /** Whether this instance can run it. */
+  readonly registered: boolean;
   /** Schedules of it that are due: a deadline, a retry, or a lease that ran out. Counting stops at the limit. */
   readonly due: number;
   /** Since when the longest due of them is; `null` while none is. */

@@ -7,7 +7,11 @@ export interface StoreBacklog {
 }
 
 /** What stores hold that is due, by task. The records of retired schedules wait for nobody and are left out. */
-export function mergeBacklog(stores: readonly StoreBacklog[], limit: number): readonly TaskBacklog[] {
+export function mergeBacklog(
+  stores: readonly StoreBacklog[],
+  limit: number,
+  isRegistered: (task: string) => boolean,
+): readonly TaskBacklog[] {
   const tasks = new Map<string, TaskBacklog>();
   for (const { now, lanes } of stores) {
     for (const { task, due, earliest } of lanes) {
@@ -16,6 +20,7 @@ export function mergeBacklog(stores: readonly StoreBacklog[], limit: number): re
       const instants = [...(oldest === null ? [] : [oldest.getTime()]), ...(earliest <= now ? [earliest] : [])];
       tasks.set(task, {
         task,
+        registered: isRegistered(task),
         due: Math.min(limit, before + due),
         oldest: instants.length === 0 ? null : new Date(Math.min(...instants)),
       });

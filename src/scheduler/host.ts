@@ -189,7 +189,7 @@ export class Host implements ClientHost {
       const now = engine.now();
       return { now, lanes: await engine.parts.storage.backlog(now, limit) };
     }));
-    return { at: new Date(stored.now()), tasks: mergeBacklog(parts, limit) };
+    return { at: new Date(stored.now()), tasks: mergeBacklog(parts, limit, (task) => this.tasks.has(task)) };
   }
 
   /** Waits for what clients invoked, then aborts it. */

@@ -18,12 +18,19 @@ describe.each(STORES)("what waits, over %s", (kind) => {
     const held = await scheduler.at(mail, START - DAY);
     await held.pause();
     expect((await scheduler.backlog()).tasks).toEqual([
-      { task: "mail", due: 0, oldest: null },
-      { task: "work", due: 2, oldest: new Date(START - 2 * MINUTE) },
+      { task: "mail", registered: true, due: 0, oldest: null },
+      { task: "work", registered: true, due: 2, oldest: new Date(START - 2 * MINUTE) },
     ]);
     await w.clock.set(START + MINUTE);
     const { at, tasks } = await scheduler.backlog({ limit: 2 });
     expect([at, tasks[1]!.due], "counted to its limit").toEqual([new Date(START + MINUTE), 2]);
+  });
+
+  it("M2 backlog tells which tasks this instance lacks", async () => {
+    const w = world(kind);
+    await w.create({ tasks: [work] }).at(work, START);
+    const [waiting] = (await w.create({ tasks: [mail] }).backlog()).tasks;
+    expect(waiting).toEqual({ task: "work", registered: false, due: 1, oldest: new Date(START) });
   });
 
   it("backlog is empty once everything has run, records of what is over included", async () => {
