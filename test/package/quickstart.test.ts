@@ -1,69 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { createScheduler, type Scheduler } from "../../mod.ts";
 import { sqlite } from "../../plugins/storage/sqlite/mod.ts";
+import { Program } from "../support/program.ts";
 import { scratch } from "../unit/support/schedulers.ts";
 
 const QUICKSTART = fileURLToPath(new URL("../../examples/quickstart.ts", import.meta.url));
-const RUNTIME = "Deno" in globalThis ? ["run", "-A"] : ["--disable-warning=ExperimentalWarning"];
 
 /** A quickstart in a process of its own, under the runtime that runs the tests. */
-class Quickstart {
-  output = "";
-  readonly #child: ChildProcess;
-  readonly #closed: Promise<unknown[]>;
-  #over = false;
-  /** Told when there is more output, or none to come. */
-  #waiting: (() => void)[] = [];
-
+class Quickstart extends Program {
   constructor(directory: string, parameters: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.#child = spawn(process.execPath, [...RUNTIME, QUICKSTART, ...parameters], {
-      cwd: directory,
-      env: { ...process.env, NO_COLOR: "1", ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
-      stream.setEncoding("utf8").on("data", (text: string) => {
-        this.output += text;
-        this.#wake();
-      });
-    }
-    this.#closed = once(this.#child, "close");
-    this.#child.on("close", () => {
-      this.#over = true;
-      this.#wake();
-    });
-    onTestFinished(() => void this.#child.kill("SIGKILL"));
-  }
-
-  #wake(): void {
-    for (const wake of this.#waiting.splice(0)) wake();
-  }
-
-  /** Waits until the output matches. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
-    while (true) {
-      const match = pattern.exec(this.output);
-      if (match !== null) return match;
-      if (this.#over) throw new Error(`the quickstart ended without having said ${pattern}:\n${this.output}`);
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-  }
-
-  kill(signal: NodeJS.Signals): void {
-    // Not through the child: Deno then says that the signal ended it, also where it has exited with a code.
-    process.kill(this.#child.pid!, signal);
-  }
-
-  /** Its exit code, or the signal that ended it. */
-  async ended(): Promise<number | string> {
-    const [code, signal] = await this.#closed;
-    return (code ?? signal) as number | string;
+    super(QUICKSTART, { directory, parameters, env });
   }
 }
 
