@@ -15,6 +15,7 @@ export * from "./errors.ts";
 export * from "./evaluate.ts";
 export * from "./events.ts";
 export * from "./explain.ts";
+export * from "./fault_error.ts";
 export * from "./info.ts";
 export * from "./json.ts";
 export * from "./limits.ts";

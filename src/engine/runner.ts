@@ -11,7 +11,7 @@ import type { Settlement } from "../machine/mod.ts";
 import { ScheduledContext } from "./context.ts";
 import { isThenable } from "./emitter.ts";
 import type { EndCause, Execution } from "./execution.ts";
-import { faultOf, isA } from "./fault.ts";
+import { faultOf, isA, retryOf } from "./fault.ts";
 import type { EngineParts, Prepared, RunChanges, RunUnit } from "./parts.ts";
 
 /** A run's outcome, with the changes that commit with it. */
@@ -126,7 +126,7 @@ export class Runner {
   }
 }
 
-type Result = Pick<Settlement, "outcome" | "fault" | "againMs" | "retire">;
+type Result = Pick<Settlement, "outcome" | "fault" | "againMs" | "retire" | "retry">;
 
 function resultOf(
   execution: Execution,
@@ -137,9 +137,9 @@ function resultOf(
 ): Result {
   if (thrown !== undefined) {
     const fault = faultOf(thrown.error, at);
-    return isA(thrown.error, TargetGone)
-      ? { outcome: "faulted", fault, retire: "invalid_target" }
-      : { outcome: "faulted", fault };
+    if (isA(thrown.error, TargetGone)) return { outcome: "faulted", fault, retire: "invalid_target" };
+    const retry = retryOf(thrown.error);
+    return retry === undefined ? { outcome: "faulted", fault } : { outcome: "faulted", fault, retry };
   }
   const retire = context.retireReason === undefined ? {} : { retire: context.retireReason };
   try {
