@@ -181,6 +181,11 @@ export const UNCLAIMED_CHECK_MS = 60_000;
 /** See {@linkcode UNCLAIMED_CHECK_MS}. */
 export const UNCLAIMED_AFTER_MS = 5_000;
 
+/** Tasks kept in the store that an instance knows: each is a lane that it looks into. */
+export const MAX_KEPT_TASKS = 10_000;
+/** Shortest time between two looks at the tasks that are kept in the store: others' changes come by the thousand. */
+export const TASKS_LOOK_MS = 1_000;
+
 /** The largest number of runs that an instance may execute together. */
 export const MAX_CONCURRENCY = 10_000;
 

@@ -30,6 +30,7 @@ export * from "./schedule.ts";
 export * from "./storage.ts";
 export * from "./task.ts";
 export * from "./task_info.ts";
+export * from "./task_source.ts";
 export * from "./time.ts";
 export * from "./transaction_client.ts";
 export * from "./zone/local_time.ts";

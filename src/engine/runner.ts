@@ -6,6 +6,7 @@ import {
   parseDuration,
   type RunContext,
   type RunMiddleware,
+  SchedulerError,
 } from "../contract/mod.ts";
 import type { Settlement } from "../machine/mod.ts";
 import { ScheduledContext } from "./context.ts";
@@ -53,7 +54,7 @@ export class Runner {
   begin(execution: Execution): void {
     const { clock, tasks } = this.#parts;
     const { definition } = execution.document;
-    const task = tasks.get(definition.task)!;
+    const task = tasks.get(definition.task);
     execution.startedMono = clock.monotonic();
     execution.startedAt = clock.now() + this.#offset();
     const context = new ScheduledContext(execution, this.#parts.logger, () => this.#parts.openUnit(execution.document));
@@ -77,7 +78,11 @@ export class Runner {
     );
   }
 
-  #prepareAndCall(task: AnyTask, execution: Execution, context: ScheduledContext): unknown {
+  #prepareAndCall(task: AnyTask | undefined, execution: Execution, context: ScheduledContext): unknown {
+    if (task === undefined) {
+      const { task: name } = execution.document.definition;
+      throw new SchedulerError("unknown_task", `task ${name}: it was removed while the run waited for its slot`);
+    }
     const prepared = this.#parts.prepare(task, execution.document);
     return isThenable(prepared)
       ? (prepared as Promise<Prepared>).then((ready) => this.#call(task, ready, context))
