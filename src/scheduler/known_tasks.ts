@@ -147,13 +147,13 @@ export class KnownTasks {
 
   async #records({ records }: TaskSource): Promise<readonly ScheduleDocument[]> {
     const found: ScheduleDocument[] = [];
-    const query = { owner: SYSTEM_ID, task: records.name, limit: MAX_PAGE };
-    for (let after: string | undefined; found.length < MAX_KEPT_TASKS;) {
-      const page = await this.#parts.storage.find(after === undefined ? query : { ...query, after });
+    let page: readonly ScheduleDocument[];
+    do {
+      const after = found.at(-1)?.id;
+      const query = { owner: SYSTEM_ID, task: records.name, limit: MAX_PAGE };
+      page = await this.#parts.storage.find(after === undefined ? query : { ...query, after });
       found.push(...page);
-      if (page.length < MAX_PAGE) break;
-      after = page.at(-1)!.id;
-    }
+    } while (page.length === MAX_PAGE && found.length < MAX_KEPT_TASKS);
     return found;
   }
 

@@ -1,5 +1,4 @@
 /** Real HTTP on the loopback interface: servers that go with the test. */
-import { serve as serveNode } from "@hono/node-server";
 import { createServer as createHttpServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
@@ -34,26 +33,4 @@ export async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of request) chunks.push(chunk as Uint8Array);
   return new TextDecoder().decode(Uint8Array.from(chunks.flatMap((chunk) => [...chunk])));
-}
-
-/** Serves an app as its users do: with `Deno.serve` on Deno, with `@hono/node-server` on Node. */
-export async function serveApp(fetch: (request: Request) => Response | Promise<Response>): Promise<number> {
-  if ("Deno" in globalThis) {
-    const { Deno } = globalThis as unknown as { readonly Deno: { serve(options: object, fetch: unknown): DenoServer } };
-    const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, fetch);
-    onTestFinished(() => server.shutdown());
-    return server.addr.port;
-  }
-  return await new Promise<number>((resolve) => {
-    const server = serveNode({ fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) => resolve(port)) as Server;
-    onTestFinished(() => {
-      server.closeAllConnections();
-      return new Promise<void>((done) => void server.close(() => done()));
-    });
-  });
-}
-
-interface DenoServer {
-  readonly addr: { readonly port: number };
-  shutdown(): Promise<void>;
 }

@@ -10,6 +10,7 @@ import { RateLimiter } from "./rate_limit.ts";
 import { addCallRoutes } from "./routes/calls.ts";
 import { addSingleRoutes } from "./routes/schedule.ts";
 import { addScheduleRoutes } from "./routes/schedules.ts";
+import { addWebhookRoutes } from "./routes/webhooks.ts";
 import { secure } from "./secure.ts";
 import type { ServedScheduler } from "./served.ts";
 
@@ -38,6 +39,7 @@ export function http<Extra extends object = object>(
   addScheduleRoutes(app, context);
   addSingleRoutes(app, context);
   addCallRoutes(app, context);
+  if (settings.webhooks !== undefined) addWebhookRoutes(app, context, settings.webhooks);
   addDocument(app, context);
   addRest(app);
   return app;

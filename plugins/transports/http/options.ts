@@ -8,6 +8,7 @@ import {
   type Principal,
   wholeNumber,
 } from "../../../src/contract/mod.ts";
+import type { Webhooks } from "./webhook/stored.ts";
 import { DEFAULT_BODY_BYTES, MAX_BODY_BYTES, MAX_HOSTS, MAX_RATE_LIMIT, MAX_RATE_WINDOW_MS } from "./limits.ts";
 
 /** Says who is asking, or `null` for nobody; may answer a promise. What it throws is logged and refuses with 500. */
@@ -38,6 +39,8 @@ export interface HttpOptions {
    * proxy on the same machine passes on. Any other is refused with 421, against DNS rebinding. Default: none.
    */
   readonly hosts?: readonly string[];
+  /** Lets admins make webhook tasks under `/v1/webhooks`: the plugin of the scheduler, as `webhooks` answered it. Default: none. */
+  readonly webhooks?: Webhooks;
   /** Where the token is printed and what failed here is told. Default `console`. */
   readonly logger?: Logger;
 }
@@ -51,10 +54,11 @@ export interface HttpSettings {
   /** `undefined` where CORS is off. */
   readonly origins: readonly string[] | undefined;
   readonly hosts: readonly string[];
+  readonly webhooks: Webhooks | undefined;
   readonly logger: Logger;
 }
 
-const KEYS = ["authenticate", "readOnly", "maxBodyBytes", "rateLimit", "cors", "hosts", "logger"] as const;
+const KEYS = ["authenticate", "readOnly", "maxBodyBytes", "rateLimit", "cors", "hosts", "webhooks", "logger"] as const;
 
 /**
  * Checks the options.
@@ -81,8 +85,17 @@ export function readHttpOptions(options: unknown): HttpSettings {
     hosts: given.hosts === undefined
       ? []
       : textList(given.hosts, "http.hosts", 'names such as "schedules.example.com"'),
+    webhooks: readWebhooks(given.webhooks),
     logger: readLogger(logger),
   };
+}
+
+function readWebhooks(value: unknown): Webhooks | undefined {
+  const isOne = ["create", "list", "get", "rotate", "delete"].every((method) =>
+    typeof (value as Readonly<Record<string, unknown>> | null | undefined)?.[method] === "function"
+  );
+  if (value === undefined || isOne) return value as Webhooks | undefined;
+  throw invalidOption("http.webhooks", value, "what webhooks answers");
 }
 
 function readRate(value: unknown): HttpSettings["rateLimit"] {

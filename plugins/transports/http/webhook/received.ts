@@ -48,34 +48,40 @@ export interface ReceivedContext {
   retire(reason: string): void;
 }
 
-/** The context of a handler, with the reason that it gave. */
-export interface Receiving extends ReceivedContext {
-  /** What the handler's `retire` was given. */
+/** The context of a handler, and what the handler said by it. */
+export interface Receiving {
+  readonly context: ReceivedContext;
+  /** What `retire` was given. */
   answer: Pick<WebhookAnswer, "retire">;
 }
 
 /** @throws {Rejected} for a body that no webhook task has sent. */
-export function receivedContext({ id, body }: VerifiedDelivery, signal: AbortSignal): Receiving {
+export function receive({ id, body }: VerifiedDelivery, request: Request): Receiving {
   const { run, timestamp, type } = readPayload(body);
   const { schedule, state, target, caller, id: runId, ...rest } = run;
-  const context: Receiving = {
-    ...rest,
-    id,
-    task: type,
-    scheduledAt: new Date(parseInstant(timestamp, "timestamp")),
-    runId,
-    state,
-    target,
-    caller,
-    signal,
-    schedule: { ...schedule, name: schedule.name },
+  const receiving: Receiving = {
     answer: {},
-    retire(reason) {
-      if (!isReason(reason)) throw invalidOption("retire", reason, `text of 1 to ${MAX_NAME_LENGTH} characters`);
-      context.answer = { retire: reason };
+    context: {
+      ...rest,
+      id,
+      task: type,
+      scheduledAt: new Date(parseInstant(timestamp, "timestamp")),
+      runId,
+      state,
+      target,
+      caller,
+      schedule: { ...schedule, name: schedule.name },
+      // Deno has something to say to whoever asks for it.
+      get signal() {
+        return request.signal;
+      },
+      retire(reason) {
+        if (!isReason(reason)) throw invalidOption("retire", reason, `text of 1 to ${MAX_NAME_LENGTH} characters`);
+        receiving.answer = { retire: reason };
+      },
     },
   };
-  return context;
+  return receiving;
 }
 
 function readPayload(body: unknown): WebhookPayload {

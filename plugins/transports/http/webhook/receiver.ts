@@ -12,7 +12,7 @@ import {
 } from "../../../../src/contract/mod.ts";
 import type { WebhookAnswer } from "./answer.ts";
 import { DEFAULT_TOLERANCE_MS, MAX_TOLERANCE_MS } from "./limits.ts";
-import { readReceived, type ReceivedContext, receivedContext } from "./received.ts";
+import { readReceived, receive, type ReceivedContext } from "./received.ts";
 import { type DeliveryStore, RememberedDeliveries } from "./remembered.ts";
 import { readSecrets, type SigningKey } from "./signing.ts";
 import { isSchema } from "./task.ts";
@@ -90,7 +90,7 @@ export function webhookReceiver<Input = unknown, Output = Input>(
     }
     try {
       const delivery = await verifyDelivery(raw, settings.keys, settings.toleranceMs);
-      return Response.json(await settle(settings, underWay, delivery, raw.signal));
+      return Response.json(await settle(settings, underWay, delivery, raw));
     } catch (error) {
       return refusalOf(error);
     }
@@ -122,12 +122,12 @@ async function settle(
   settings: Settings,
   underWay: Map<string, Promise<WebhookAnswer>>,
   delivery: VerifiedDelivery,
-  signal: AbortSignal,
+  request: Request,
 ): Promise<WebhookAnswer> {
   const { id } = delivery;
   let answer = underWay.get(id);
   if (answer === undefined) {
-    answer = carryOutOnce(settings, delivery, signal).finally(() => underWay.delete(id));
+    answer = carryOutOnce(settings, delivery, request).finally(() => underWay.delete(id));
     underWay.set(id, answer);
   }
   return await answer;
@@ -136,15 +136,14 @@ async function settle(
 async function carryOutOnce(
   { deliveries, schema, run }: Settings,
   delivery: VerifiedDelivery,
-  signal: AbortSignal,
+  request: Request,
 ): Promise<WebhookAnswer> {
   const before = await deliveries.get(delivery.id);
   if (before !== undefined) return before;
-  const context = receivedContext(delivery, signal);
+  const receiving = receive(delivery, request);
   const input = await readReceived(schema, delivery.body);
-  const { answer: _answer, ...told } = context;
-  const value = await run(input as never, told);
-  const answer = { ...againOf(value), ...context.answer };
+  const value = await run(input as never, receiving.context);
+  const answer = { ...againOf(value), ...receiving.answer };
   await deliveries.set(delivery.id, answer);
   return answer;
 }
