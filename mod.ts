@@ -19,7 +19,7 @@
  * @module
  */
 export { type CronDescriber, describeCron, type DescribeCronOptions } from "./src/calendar/mod.ts";
-export { again, ERROR_CODES, isSchedulerError, SchedulerError } from "./src/contract/mod.ts";
+export { again, ERROR_CODES, FaultError, isSchedulerError, SchedulerError } from "./src/contract/mod.ts";
 export type * from "./src/contract/mod.ts";
 export {
   type BacklogOptions,

@@ -159,6 +159,7 @@ export class Client extends Calls implements ScheduleClient {
 
   invoke<Input>(task: TaskRef<Input>, ...rest: readonly unknown[]): Promise<unknown> {
     return this.scope.call(async () => {
+      await this.host.learn(task, this.principal);
       const found = findTask(this.host, this.principal, task, "task");
       const input = await validateInput(found, readInput(rest[0]));
       await authorizeUse(this.host, this.principal, found, input, "task");

@@ -44,11 +44,22 @@ export interface Creation {
 
 /**
  * Checks a creation (I2). A promise only where a schema or `authorize` of the task answers one, so that creating many
- * costs no turn of the event loop for each.
+ * costs no turn of the event loop for each, and where the task is one that has to be looked for.
  *
  * @throws {SchedulerError} everything that creation may throw, except for what only the store can tell.
  */
 export function prepare(
+  host: ClientHost,
+  principal: Principal,
+  request: CreationRequest,
+): Creation | Promise<Creation> {
+  const learning = host.learn(request.task, principal);
+  return learning === undefined
+    ? prepareKnown(host, principal, request)
+    : learning.then(() => prepareKnown(host, principal, request));
+}
+
+function prepareKnown(
   host: ClientHost,
   principal: Principal,
   request: CreationRequest,

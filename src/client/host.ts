@@ -31,6 +31,11 @@ export interface ClientHost {
   readonly env: MachineEnv;
   // deno-lint-ignore no-explicit-any
   readonly tasks: ReadonlyMap<string, Task<any, any>>;
+  /**
+   * Looks in the store for a task of a name that is not among the tasks, and for one that does not exist for the principal
+   * too, so that no time tells the two apart (P4). Nothing to wait for where no task is kept in the store.
+   */
+  learn(task: unknown, principal: Principal): Promise<void> | undefined;
   /** Every option key that a plugin owns, with its parser. */
   readonly parsers: ReadonlyMap<string, OptionParser>;
   readonly defaults: Defaults & { readonly [key: string]: unknown };

@@ -185,6 +185,10 @@ export const UNCLAIMED_AFTER_MS = 5_000;
 export const DEFAULT_BACKLOG_COUNT = 1_000;
 /** The most that it counts: every one is an entry of an index that is read. */
 export const MAX_BACKLOG_COUNT = 100_000;
+/** Tasks kept in the store that an instance knows: each is a lane that it looks into. */
+export const MAX_KEPT_TASKS = 10_000;
+/** Shortest time between two looks at the tasks that are kept in the store: others' changes come by the thousand. */
+export const TASKS_LOOK_MS = 1_000;
 
 /** The largest number of runs that an instance may execute together. */
 export const MAX_CONCURRENCY = 10_000;

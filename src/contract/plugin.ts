@@ -2,6 +2,7 @@ import type { SchedulerEventName, SchedulerListener } from "./events.ts";
 import type { OptionParser, Policy } from "./policy.ts";
 import type { StorageAbility } from "./storage.ts";
 import type { RunContext } from "./task.ts";
+import type { TaskSource } from "./task_source.ts";
 
 /** The number of the plugin contract that this version speaks. */
 export const CONTRACT = 1;
@@ -81,6 +82,8 @@ export interface Plugin<Options extends object = object> {
   readonly listeners?: SchedulerListeners;
   /** What it does around each handler. */
   readonly wrapRun?: RunMiddleware;
+  /** Where tasks come from that are kept in the store rather than in code. */
+  readonly tasks?: TaskSource;
   /** What the scheduler's store must support for it to work, such as `["processes"]`, else `config_invalid`. */
   readonly needs?: readonly StorageAbility[];
 }

@@ -139,6 +139,11 @@ export class Engine {
     this.#pump.slotFreed();
   }
 
+  /** A task has come to be known: something of it may be due. */
+  taskLearnt(): void {
+    this.#pump.pump();
+  }
+
   /** Stops claiming, ends the runs, closes the store. */
   async close(drainMs: number): Promise<void> {
     this.#closing = true;

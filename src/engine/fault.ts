@@ -1,4 +1,4 @@
-import { type Fault, MAX_CAUSE_DEPTH, MAX_FAULT_MESSAGE, MAX_FAULT_STACK } from "../contract/mod.ts";
+import { type Fault, MAX_CAUSE_DEPTH, MAX_FAULT_MESSAGE, MAX_FAULT_STACK, RETRY } from "../contract/mod.ts";
 
 /**
  * What is kept of whatever a handler threw. Reads hostile values without ever throwing: getters, proxies, cycles,
@@ -16,6 +16,16 @@ export function faultOf(thrown: unknown, at: number): Fault {
     ...(cause === undefined ? {} : { cause: clean(cause, MAX_FAULT_MESSAGE) }),
     at,
   };
+}
+
+/** What a thrown value says of further attempts: none, or none before so many milliseconds. As safe as {@linkcode faultOf}. */
+export function retryOf(thrown: unknown): false | number | undefined {
+  try {
+    const said = isObject(thrown) ? (thrown as { readonly [RETRY]?: unknown })[RETRY] : undefined;
+    return said === false || (typeof said === "number" && said >= 0 && said < Infinity) ? said : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** `instanceof` for whatever was thrown: a proxy may refuse to tell its prototype. */

@@ -6,12 +6,13 @@ import {
   parseDuration,
   type RunContext,
   type RunMiddleware,
+  SchedulerError,
 } from "../contract/mod.ts";
 import type { Settlement } from "../machine/mod.ts";
 import { ScheduledContext } from "./context.ts";
 import { isThenable } from "./emitter.ts";
 import type { EndCause, Execution } from "./execution.ts";
-import { faultOf, isA } from "./fault.ts";
+import { faultOf, isA, retryOf } from "./fault.ts";
 import type { EngineParts, Prepared, RunChanges, RunUnit } from "./parts.ts";
 
 /** A run's outcome, with the changes that commit with it. */
@@ -53,7 +54,7 @@ export class Runner {
   begin(execution: Execution): void {
     const { clock, tasks } = this.#parts;
     const { definition } = execution.document;
-    const task = tasks.get(definition.task)!;
+    const task = tasks.get(definition.task);
     execution.startedMono = clock.monotonic();
     execution.startedAt = clock.now() + this.#offset();
     const context = new ScheduledContext(execution, this.#parts.logger, () => this.#parts.openUnit(execution.document));
@@ -77,7 +78,11 @@ export class Runner {
     );
   }
 
-  #prepareAndCall(task: AnyTask, execution: Execution, context: ScheduledContext): unknown {
+  #prepareAndCall(task: AnyTask | undefined, execution: Execution, context: ScheduledContext): unknown {
+    if (task === undefined) {
+      const { task: name } = execution.document.definition;
+      throw new SchedulerError("unknown_task", `task ${name}: it was removed while the run waited for its slot`);
+    }
     const prepared = this.#parts.prepare(task, execution.document);
     return isThenable(prepared)
       ? (prepared as Promise<Prepared>).then((ready) => this.#call(task, ready, context))
@@ -126,7 +131,7 @@ export class Runner {
   }
 }
 
-type Result = Pick<Settlement, "outcome" | "fault" | "againMs" | "retire">;
+type Result = Pick<Settlement, "outcome" | "fault" | "againMs" | "retire" | "retry">;
 
 function resultOf(
   execution: Execution,
@@ -137,9 +142,9 @@ function resultOf(
 ): Result {
   if (thrown !== undefined) {
     const fault = faultOf(thrown.error, at);
-    return isA(thrown.error, TargetGone)
-      ? { outcome: "faulted", fault, retire: "invalid_target" }
-      : { outcome: "faulted", fault };
+    if (isA(thrown.error, TargetGone)) return { outcome: "faulted", fault, retire: "invalid_target" };
+    const retry = retryOf(thrown.error);
+    return retry === undefined ? { outcome: "faulted", fault } : { outcome: "faulted", fault, retry };
   }
   const retire = context.retireReason === undefined ? {} : { retire: context.retireReason };
   try {

@@ -14,9 +14,12 @@ export class Slots {
 
   constructor(concurrency: number, tasks: Iterable<AnyTask>) {
     this.concurrency = concurrency;
-    for (const task of tasks) {
-      this.#tasks.set(task.name, { limit: task.concurrency ?? concurrency, running: 0, queue: [], head: 0 });
-    }
+    for (const task of tasks) this.add(task);
+  }
+
+  /** Makes room for a task's runs; it stays, for runs that are left when the task is gone. */
+  add({ name, concurrency: limit = this.concurrency }: AnyTask): void {
+    if (!this.#tasks.has(name)) this.#tasks.set(name, { limit, running: 0, queue: [], head: 0 });
   }
 
   get queued(): number {

@@ -60,14 +60,16 @@ function failed(draft: Draft, run: LiveRun, settlement: Settlement): void {
     draft.effects.push({ type: "settled", run, settlement });
     return retire(draft, settlement.retire);
   }
-  const answer = settlement.outcome === "aborted" ? undefined : settledAnswer(draft, run, "faulted");
+  const final = settlement.outcome === "aborted" || settlement.retry === false;
+  const answer = final ? undefined : settledAnswer(draft, run, "faulted");
   const retries = answer !== undefined && "retryAfterMs" in answer && draft.progress.stopping !== true &&
     draft.progress.waiting.length < MAX_WAITING;
   if (!retries) {
     draft.effects.push({ type: "settled", run, settlement });
     return exhausted(draft, "failed");
   }
-  const at = draft.now + Math.round(answer.retryAfterMs);
+  const notBefore = settlement.retry === undefined || settlement.retry === false ? 0 : settlement.retry;
+  const at = draft.now + Math.round(Math.max(answer.retryAfterMs, notBefore));
   const { point, missed, attempt, losses } = run;
   const retry = { point, at, attempt: attempt + 1, missed, cause: "retry" as const };
   setWaiting(draft, [...draft.progress.waiting, losses === undefined ? retry : { ...retry, losses }]);

@@ -42,6 +42,8 @@ export interface Settlement {
   readonly againMs?: number;
   /** The reason to retire with: what a run that succeeded gave to `ctx.retire`, or why a faulted one cannot go on. */
   readonly retire?: string;
+  /** What a faulted run said of further attempts at its deadline: none, or none before so many milliseconds (F4). */
+  readonly retry?: false | number;
 }
 
 /** What happens to a schedule. */

@@ -21,6 +21,7 @@ const KEYS = keysOf<Plugin>({
   policy: true,
   listeners: true,
   wrapRun: true,
+  tasks: true,
   needs: true,
 });
 
@@ -55,6 +56,7 @@ export function checkPlugins(report: Report, plugins: readonly AnyPlugin[], stor
     if (plugin.wrapRun !== undefined && typeof plugin.wrapRun !== "function") {
       tell(`wrapRun: ${show(plugin.wrapRun)} given; expected a function`);
     }
+    checkTasks(tell, plugin.tasks);
     checkNeeds(tell, plugin.needs, storage);
   }
 }
@@ -68,6 +70,16 @@ function checkFunctions(tell: Report, where: string, given: object | undefined, 
     else if (value !== undefined && typeof value !== "function") {
       tell(`${where}.${key}: ${show(value)} given; expected a function`);
     }
+  }
+}
+
+function checkTasks(tell: Report, given: Plugin["tasks"]): void {
+  if (given === undefined) return;
+  if (typeof given?.taskOf !== "function") tell(`tasks: ${show(given)} given; expected records and taskOf`);
+  else if (typeof given.records?.run !== "function") {
+    tell(`tasks.records: ${show(given.records)} given; expected what defineTask answers`);
+  } else if (given.records.internal !== true) {
+    tell(`tasks.records: the task ${show(given.records.name)} is not internal, so anybody could write records`);
   }
 }
 

@@ -29,6 +29,7 @@ import { newId, random, systemClock } from "../system.ts";
 import { memory } from "../../plugins/storage/memory/mod.ts";
 import { mergeBacklog } from "./backlog.ts";
 import type { CheckedConfig } from "./config.ts";
+import { KnownTasks } from "./known_tasks.ts";
 
 /** How long calls of clients may go on once the handlers have had their drain time. */
 const INVOKE_GRACE_MS = 5_000;
@@ -45,12 +46,14 @@ export class Host implements ClientHost {
   readonly retentionMs: number;
   readonly canRunAs: ClientHost["canRunAs"];
   readonly #config: CheckedConfig;
+  readonly #known: KnownTasks;
   readonly #slots: Slots;
   readonly #engines: Readonly<Record<Place, Engine>>;
   readonly #calls = new Set<AbortController>();
   #opening: Promise<void> | undefined;
   #opened = false;
   #started = false;
+  #unsubscribe: (() => void) | undefined;
   #ticking: Promise<number | null> | undefined;
   #closing: Promise<void> | undefined;
   #closed = false;
@@ -62,16 +65,45 @@ export class Host implements ClientHost {
     this.logger = config.logger;
     this.emitter = new Emitter(config.logger);
     this.env = { policies: config.policies, optionKeys: new Set(config.parsers.keys()), tickMs: config.tickMs, random };
-    this.tasks = config.tasks;
+    this.#known = new KnownTasks({
+      fixed: config.tasks,
+      sources: config.plugins.flatMap(({ tasks }) => tasks === undefined ? [] : [tasks]),
+      storage: config.storage,
+      clock: this.clock,
+      logger: config.logger,
+      learnt: (task) => this.#learnt(task),
+    });
+    this.tasks = this.#known.all;
     this.parsers = config.parsers;
     this.defaults = config.defaults;
     this.retentionMs = config.retentionMs;
     this.canRunAs = config.canRunAs;
-    this.#slots = new Slots(config.concurrency, config.tasks.values());
+    this.#slots = new Slots(config.concurrency, this.tasks.values());
     const instance = newId();
     const engine = (storage: EngineParts["storage"]) =>
       new Engine({ ...this.#parts(instance), storage }, () => this.#slotFreed());
     this.#engines = { stored: engine(config.storage), local: engine(memory()) };
+    if (this.#known.hasSources) this.#watchRecords();
+  }
+
+  /** A change of this instance's own is no hint of the store's; and a deadline that nobody takes may tell of a lost one. */
+  #watchRecords(): void {
+    for (const event of ["created", "updated", "stopped"] as const) {
+      this.emitter.on(event, ({ schedule: { task } }) => {
+        if (this.#known.isRecords(task)) this.#known.hinted();
+      });
+    }
+    this.emitter.on("unclaimed", () => this.#known.hinted());
+  }
+
+  #learnt(task: AnyTask): void {
+    this.#slots.add(task);
+    this.#engines.stored.taskLearnt();
+    this.#engines.local.taskLearnt();
+  }
+
+  learn(task: unknown, principal: Principal): Promise<void> | undefined {
+    return typeof task === "string" ? this.#known.learn(task, principal.id === SYSTEM_ID) : undefined;
   }
 
   #parts(instance: string): Omit<EngineParts, "storage"> {
@@ -141,7 +173,10 @@ export class Host implements ClientHost {
   async start(): Promise<void> {
     await this.ready();
     if (this.#started) return;
+    await this.#known.refresh();
+    if (this.#started || this.#closing !== undefined) return this.assertOpen();
     this.#started = true;
+    if (this.#known.hasSources) this.#unsubscribe = this.#config.storage.subscribe?.(() => this.#known.hinted());
     this.#engines.local.start();
     this.#engines.stored.start();
   }
@@ -155,6 +190,7 @@ export class Host implements ClientHost {
 
   async #tick(budgetMs: number): Promise<number | null> {
     const { stored, local } = this.#engines;
+    await this.#known.refresh();
     const wakes = await Promise.all([stored.tick(budgetMs), local.tick(budgetMs)]);
     this.assertOpen();
     const instants = wakes.filter((wake) => wake !== null);
@@ -169,6 +205,8 @@ export class Host implements ClientHost {
 
   async #close(drainMs: number): Promise<void> {
     await this.#opening?.catch(() => {});
+    this.#unsubscribe?.();
+    this.#known.stop();
     try {
       await Promise.all([
         this.#drainCalls(drainMs),

@@ -35,7 +35,7 @@ const ALLOWED: Readonly<Record<string, Allowance>> = {
   "plugins/storage/postgres": { places: [CONTRACT, "plugins/storage/sql"], libraries: ["kysely", "pg"] },
   "plugins/storage/kv": { places: [CONTRACT], libraries: ["@deno/kv", "node:"] },
   "plugins/transports/in_process": { places: [CONTRACT], libraries: [] },
-  "plugins/transports/http": { places: [CONTRACT], libraries: ["hono", "@hono/zod-openapi"] },
+  "plugins/transports/http": { places: [CONTRACT], libraries: ["hono", "@hono/zod-openapi", "ipaddr.js", "node:"] },
 };
 
 /** The place a file belongs to, or undefined for a file that the layout does not know. */

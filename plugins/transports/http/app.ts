@@ -11,6 +11,7 @@ import { addCallRoutes } from "./routes/calls.ts";
 import { addOperatingRoutes } from "./routes/operating.ts";
 import { addSingleRoutes } from "./routes/schedule.ts";
 import { addScheduleRoutes } from "./routes/schedules.ts";
+import { addWebhookRoutes } from "./routes/webhooks.ts";
 import { secure, secured } from "./secure.ts";
 import type { ServedScheduler } from "./served.ts";
 
@@ -75,6 +76,7 @@ export function http<Extra extends object = object>(
   addSingleRoutes(app, context);
   addCallRoutes(app, context);
   addOperatingRoutes(app, context);
+  if (settings.webhooks !== undefined) addWebhookRoutes(app, context, settings.webhooks);
   addDocument(app, context);
   addRest(app);
   return app as unknown as HttpApp;

@@ -10,6 +10,7 @@ import {
 } from "../../../src/contract/mod.ts";
 import { type EventStreamOptions, type EventStreamRules, eventStreamRules } from "./event_stream.ts";
 import { type ReadyOptions, type ReadyRules, readyRules } from "./health.ts";
+import type { Webhooks } from "./webhook/stored.ts";
 import { DEFAULT_BODY_BYTES, MAX_BODY_BYTES, MAX_HOSTS, MAX_RATE_LIMIT, MAX_RATE_WINDOW_MS } from "./limits.ts";
 
 /** Says who is asking, or `null` for nobody; may answer a promise. What it throws is logged and refuses with 500. */
@@ -44,6 +45,8 @@ export interface HttpOptions {
   readonly ready?: ReadyOptions;
   /** Bounds of the event streams at `/v1/events`. */
   readonly events?: EventStreamOptions;
+  /** Lets admins make webhook tasks under `/v1/webhooks`: the plugin of the scheduler, as `webhooks` answered it. Default: none. */
+  readonly webhooks?: Webhooks;
   /** Where the token is printed and what failed here is told. Default `console`. */
   readonly logger?: Logger;
 }
@@ -57,6 +60,7 @@ export interface HttpSettings {
   /** `undefined` where CORS is off. */
   readonly origins: readonly string[] | undefined;
   readonly hosts: readonly string[];
+  readonly webhooks: Webhooks | undefined;
   readonly ready: ReadyRules;
   readonly events: EventStreamRules;
   readonly logger: Logger;
@@ -71,6 +75,7 @@ const KEYS = [
   "hosts",
   "ready",
   "events",
+  "webhooks",
   "logger",
 ] as const;
 
@@ -101,8 +106,17 @@ export function readHttpOptions(options: unknown): HttpSettings {
       : textList(given.hosts, "http.hosts", 'names such as "schedules.example.com"'),
     ready: readyRules(given.ready as ReadyOptions | undefined),
     events: eventStreamRules(given.events as EventStreamOptions | undefined),
+    webhooks: readWebhooks(given.webhooks),
     logger: readLogger(logger),
   };
+}
+
+function readWebhooks(value: unknown): Webhooks | undefined {
+  const isOne = ["create", "list", "get", "rotate", "delete"].every((method) =>
+    typeof (value as Readonly<Record<string, unknown>> | null | undefined)?.[method] === "function"
+  );
+  if (value === undefined || isOne) return value as Webhooks | undefined;
+  throw invalidOption("http.webhooks", value, "what webhooks answers");
 }
 
 function readRate(value: unknown): HttpSettings["rateLimit"] {

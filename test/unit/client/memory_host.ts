@@ -61,6 +61,7 @@ export async function memoryHost(
       random: () => 0.5,
     },
     tasks: new Map(tasks.map((task) => [task.name, task])),
+    learn: () => undefined,
     parsers,
     defaults: {},
     retentionMs: 60_000,
