@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { standardPolicies } from "../plugins/policies/mod.ts";
 import { checkPrincipal, Client, createApi, createClient, SYSTEM_PRINCIPAL } from "./client/mod.ts";
 import {
@@ -60,7 +61,8 @@ export interface Scheduler<Extra extends object = object> extends ScheduleClient
    * next (`undefined`: never): for processes that are not always up, which something else wakes by then. It needs no
    * `start`. Once `budget` is over it takes up nothing more and answers; runs that are still going on are not aborted, and
    * if the process ends before they do, their leases run out (M3). Two calls at once are one. Errors: `closed`,
-   * `store_unavailable`, `store_too_new`, `invalid_duration`, `unknown_option`, `invalid_option`.
+   * `store_unavailable`, `store_too_new`, `invalid_duration`, `unknown_option`, `invalid_option`; `conflict` when a run
+   * of this instance calls it, which it would wait for.
    *
    * @example
    * ```ts
@@ -77,8 +79,9 @@ export interface Scheduler<Extra extends object = object> extends ScheduleClient
   /**
    * Ends this instance: claims nothing more, waits for running handlers up to `drain`, aborts them, waits 5 s more,
    * gives what is left back to other instances, and closes what it opened (X1). Stored schedules stay. A second call
-   * waits for the first. Calls of its clients answer `closed` from then on, except those of handlers that drain,
-   * through `ctx.schedules` (X2). Errors: `invalid_duration`, `unknown_option`, `invalid_option`.
+   * waits for the first. Called by a handler of this instance, which it would wait for, it begins to close and resolves
+   * at once. Calls of its clients answer `closed` from then on, except those of handlers that drain, through
+   * `ctx.schedules` (X2). Errors: `invalid_duration`, `unknown_option`, `invalid_option`.
    *
    * @example
    * ```ts

@@ -11,6 +11,14 @@ interface Runtime {
   clearTimeout(timer: unknown): void;
   setImmediate?: (callback: () => void) => unknown;
   readonly Deno?: { unrefTimer(timer: number): void };
+  readonly process?: { getBuiltinModule?(name: "node:async_hooks"): AsyncHooks | undefined };
+}
+
+interface AsyncHooks {
+  readonly AsyncLocalStorage: new <T>() => {
+    run<R>(value: T, work: () => R): R;
+    getStore(): T | undefined;
+  };
 }
 
 const runtime = globalThis as unknown as Runtime;
@@ -36,6 +44,21 @@ export function systemClock(): Clock {
 function unref(timer: unknown): void {
   if (typeof timer === "number") runtime.Deno?.unrefTimer(timer);
   else (timer as { unref?: () => void }).unref?.();
+}
+
+/** Remembers, for whatever a handler calls and awaits, which run it belongs to. */
+export interface RunScope<Run> {
+  enter<T>(run: Run, work: () => T): T;
+  /** The run that the present call comes from; `undefined` for none, and where the runtime cannot tell. */
+  current(): Run | undefined;
+}
+
+/** A scope of its own. Asked of the runtime when needed, so that importing the core loads no module of Node. */
+export function runScope<Run>(): RunScope<Run> {
+  const hooks = runtime.process?.getBuiltinModule?.("node:async_hooks");
+  if (hooks === undefined) return { enter: (_run, work) => work(), current: () => undefined };
+  const storage = new hooks.AsyncLocalStorage<Run>();
+  return { enter: (run, work) => storage.run(run, work), current: () => storage.getStore() };
 }
 
 /** Uniform in [0, 1). */

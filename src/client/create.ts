@@ -90,7 +90,7 @@ export async function prepareMany(
 function check(host: ClientHost, principal: Principal, request: CreationRequest): Checked {
   const { prefix, timing } = request;
   const task = findTask(host, principal, request.task, `${prefix}task`);
-  const place = { kind: timing.kind, prefix, besides: request.besides ?? [] };
+  const place = { kind: timing.kind, by: timing.by, prefix, besides: request.besides ?? [] };
   const { core: given, plugin } = parseOptions(host, request.options, place);
   const core = named(given, request);
   const authority = authorityOf(principal, core, prefix);

@@ -98,10 +98,14 @@ export const NO_OPTIONS: ParsedOptions = { core: {}, plugin: new Map() };
 /** Where options stand. */
 export interface OptionsPlace {
   readonly kind: ScheduleKind;
+  /** What the caller named its time by, for messages. Default: the kind. */
+  readonly by?: string;
   /** The path of the object that holds them, ending in a dot; empty for a call's own options. */
   readonly prefix: string;
   /** Keys of the same object that are no options. */
   readonly besides?: readonly string[];
+  /** Keys that are not taken here, so that no message may suggest them. */
+  readonly fixed?: readonly string[];
 }
 
 /**
@@ -118,24 +122,29 @@ export function parseOptions(host: ClientHost, given: unknown, place: OptionsPla
     const value = given[key];
     const where = place.prefix + key;
     if (isCoreOption(key)) {
-      if (value !== undefined) core[key] = parseCore(key as keyof CoreValues, value, where, place.kind);
+      if (value !== undefined) core[key] = parseCore(key as keyof CoreValues, value, where, place);
       continue;
     }
     const parser = host.parsers.get(key);
     if (parser !== undefined) {
       const asked = { where, kind: place.kind, tickMs: host.env.tickMs };
       if (value !== undefined) plugin.set(key, parser.parse(value, asked));
-    } else if (place.besides?.includes(key) !== true) {
-      throw unknownOption(key, [...CORE_KEYS, ...host.parsers.keys(), ...place.besides ?? []], place.prefix);
+    } else if (place.besides?.includes(key) !== true && place.fixed?.includes(key) !== true) {
+      throw unknownOption(key, knownKeys(host, place), place.prefix);
     }
   }
   return { core: core as CoreValues, plugin };
 }
 
-function parseCore(key: keyof CoreValues, value: unknown, where: string, kind: ScheduleKind): unknown {
+/** What may stand in a place, where it is said. */
+function knownKeys(host: ClientHost, { besides = [], fixed = [] }: OptionsPlace): readonly string[] {
+  return [...CORE_KEYS, ...host.parsers.keys(), ...besides].filter((key) => !fixed.includes(key));
+}
+
+function parseCore(key: keyof CoreValues, value: unknown, where: string, { kind, by = kind }: OptionsPlace): unknown {
   const { parse, kinds } = CORE[key];
   if (kinds?.includes(kind) === false) {
-    throw invalidOption(where, value, `it with ${kinds.join(" or ")} only, not with ${kind}`);
+    throw invalidOption(where, value, `it with ${kinds.join(" or ")} only, not with ${by}`);
   }
   return parse(value, where);
 }

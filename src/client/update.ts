@@ -121,7 +121,8 @@ async function readPatch(
   const { definition } = document;
   const timing = timingIn(request, "");
   const kind = timing?.kind ?? definition.spec.kind;
-  const parsed = parseOptions(host, request, { kind, prefix: "", besides: [...TIMING_KEYS, "input", ...FIXED] });
+  const besides = [...TIMING_KEYS, "input"];
+  const parsed = parseOptions(host, request, { kind, by: timing?.by ?? kind, prefix: "", besides, fixed: FIXED });
   const { runAs } = parsed.core;
   if (runAs !== undefined && runAs !== definition.authority.id) checkRunAs(host, principal, runAs, "");
   if (request.input === undefined) return { timing, parsed };

@@ -28,6 +28,7 @@ export * from "./history.ts";
 export * from "./progress.ts";
 export * from "./progress_text.ts";
 export * from "./remote_client.ts";
+export type * from "./run_signal.ts";
 export * from "./schedule.ts";
 export * from "./storage.ts";
 export * from "./task.ts";

@@ -122,7 +122,10 @@ export interface RecurringOptions {
 
 /** The further options of a cron schedule. */
 export interface CalendarOptions {
-  /** An IANA name (K3). Default: the scheduler's `defaults.timezone`, or `"UTC"`; never the machine's. */
+  /**
+   * An IANA name (K3). Default: the scheduler's `defaults.timezone`, or `"UTC"`; never the machine's. With `every` it is
+   * checked and has no effect: an interval is real time.
+   */
   readonly timezone?: string;
   /** What clock changes do to fixed-time jobs (K4, K5). */
   readonly dst?: StoredDst;

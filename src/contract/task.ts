@@ -4,6 +4,7 @@ import type { Duration } from "./time.ts";
 import type { Logger } from "./clock.ts";
 import type { TransactionClient } from "./transaction_client.ts";
 import type { RetryOption } from "./options.ts";
+import type { RunSignal } from "./run_signal.ts";
 
 /** The part of a Standard Schema (version 1) that the scheduler uses; Zod, Valibot, ArkType and others fit. */
 export interface InputSchema<Input = unknown, Output = Input> {
@@ -98,7 +99,7 @@ export interface RunContext {
    * Aborts on timeout, `abortRun`, `replace`, a lost lease, `stop` with `abortRunning`, and when a close's drain time
    * is over (S5). A handler that does not heed it goes on, and its result is ignored.
    */
-  readonly signal: AbortSignal;
+  readonly signal: RunSignal;
   /** The schedule that the run belongs to. */
   readonly schedule: RunSchedule;
   /** The id of the schedule's owner. */

@@ -13,7 +13,7 @@ import {
 } from "../contract/mod.ts";
 import type { Clock, Group } from "../contract/mod.ts";
 import type { Done } from "../machine/mod.ts";
-import type { RunUnit } from "./parts.ts";
+import type { RunningCall, RunUnit } from "./parts.ts";
 import { wrapped } from "./runner.ts";
 
 /** One call of a task by a client (S6). */
@@ -29,12 +29,14 @@ export interface Invocation {
   /** Aborted when a close's drain time is over. */
   readonly controller: AbortController;
   readonly unit: RunUnit;
+  readonly enter: <T>(run: RunningCall, call: () => T) => T;
   readonly commit: (changes: { readonly stored: Group<Done>; readonly local: Group<Done> }) => Promise<void>;
 }
 
 /** Runs a task now; its changes commit when it succeeds, and its answer follows them. */
 export async function invoke(invocation: Invocation): Promise<unknown> {
-  const { task, input, unit, middleware, clock, controller } = invocation;
+  const { task, input, unit, middleware, clock, controller, enter } = invocation;
+  const call = { over: false };
   const cancel = task.timeout === undefined ? () => {} : longTimer(
     clock,
     () => controller.abort(new DOMException("the call took longer than the task's timeout", "TimeoutError")),
@@ -44,13 +46,15 @@ export async function invoke(invocation: Invocation): Promise<unknown> {
     controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
   });
   try {
-    const value = await Promise.race([wrapped(middleware, task, input, new InvokedContext(invocation)), aborted]);
+    const answer = enter(call, () => wrapped(middleware, task, input, new InvokedContext(invocation)));
+    const value = await Promise.race([answer, aborted]);
     await invocation.commit(await unit.seal());
     return value;
   } catch (error) {
     unit.discard();
     throw error;
   } finally {
+    call.over = true;
     cancel();
   }
 }

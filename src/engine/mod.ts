@@ -2,5 +2,5 @@ export { within } from "./close.ts";
 export { Emitter, isThenable } from "./emitter.ts";
 export { Engine } from "./engine.ts";
 export { invoke } from "./invoke.ts";
-export type { EngineParts, Prepared, RunChanges, RunUnit } from "./parts.ts";
+export type { EngineParts, Prepared, RunChanges, RunningCall, RunUnit } from "./parts.ts";
 export { Slots } from "./slots.ts";

@@ -29,6 +29,11 @@ export interface RunUnit {
   discard(): void;
 }
 
+/** A handler that was called, until it is over. */
+export interface RunningCall {
+  readonly over: boolean;
+}
+
 /** What an engine is made of. */
 export interface EngineParts {
   readonly storage: Storage;
@@ -47,6 +52,8 @@ export interface EngineParts {
   /** Validates the stored input again and asks the task whether the run may go on (S4, P5, I6). */
   readonly prepare: (task: AnyTask, document: ScheduleDocument) => Prepared | Promise<Prepared>;
   readonly openUnit: (document: ScheduleDocument) => RunUnit;
+  /** Calls a handler so that the calls it makes are known for those of its run. */
+  readonly enter: <T>(run: RunningCall, call: () => T) => T;
   /** Carries out what a run changed in this process only, once its settlement is committed. */
   readonly applyLocal: (changes: Group<Done>) => void;
 }

@@ -85,16 +85,18 @@ export class Runner {
     }
     const prepared = this.#parts.prepare(task, execution.document);
     return isThenable(prepared)
-      ? (prepared as Promise<Prepared>).then((ready) => this.#call(task, ready, context))
-      : this.#call(task, prepared, context);
+      ? (prepared as Promise<Prepared>).then((ready) => this.#call(task, ready, execution, context))
+      : this.#call(task, prepared, execution, context);
   }
 
-  #call(task: AnyTask, prepared: Prepared, context: ScheduledContext): unknown {
+  #call(task: AnyTask, prepared: Prepared, execution: Execution, context: ScheduledContext): unknown {
     if ("gone" in prepared) throw new TargetGone(prepared.gone);
-    const { middleware } = this.#parts;
+    const { middleware, enter } = this.#parts;
     const { input } = prepared;
-    if (middleware.length === 0) return task.run(input, context);
-    return wrapped(middleware, task, input, context);
+    return enter(
+      execution,
+      () => middleware.length === 0 ? task.run(input, context) : wrapped(middleware, task, input, context),
+    );
   }
 
   /** The first end counts; what a handler does after its timeout's grace is ignored (F5). */

@@ -23,9 +23,19 @@ import {
   SchedulerError,
   SYSTEM_ID,
 } from "../contract/mod.ts";
-import { Emitter, Engine, type EngineParts, invoke, isThenable, type Prepared, Slots, within } from "../engine/mod.ts";
+import {
+  Emitter,
+  Engine,
+  type EngineParts,
+  invoke,
+  isThenable,
+  type Prepared,
+  type RunningCall,
+  Slots,
+  within,
+} from "../engine/mod.ts";
 import type { MachineEnv } from "../machine/mod.ts";
-import { newId, random, systemClock } from "../system.ts";
+import { newId, random, runScope, systemClock } from "../system.ts";
 import { memory } from "../../plugins/storage/memory/mod.ts";
 import { mergeBacklog } from "./backlog.ts";
 import type { CheckedConfig } from "./config.ts";
@@ -50,6 +60,7 @@ export class Host implements ClientHost {
   readonly #slots: Slots;
   readonly #engines: Readonly<Record<Place, Engine>>;
   readonly #calls = new Set<AbortController>();
+  readonly #scope = runScope<RunningCall>();
   #opening: Promise<void> | undefined;
   #opened = false;
   #started = false;
@@ -121,6 +132,7 @@ export class Host implements ClientHost {
       leaseMs: this.#config.leaseMs,
       unref: this.#config.unref,
       prepare,
+      enter: this.#scope.enter,
       openUnit: ({ definition }) => createUnit(this, authorityOf(definition), { draining: true }),
       applyLocal: (changes) =>
         void this.apply("local", [changes]).catch((error) =>
@@ -183,6 +195,9 @@ export class Host implements ClientHost {
 
   /** Runs what is due now; two calls at once are one. Answers when something is due next. */
   async tick(budgetMs: number): Promise<number | null> {
+    if (this.#isInRun()) {
+      throw new SchedulerError("conflict", "tick: called by a run of this scheduler, which it would wait for");
+    }
     await this.ready();
     this.#ticking ??= this.#tick(budgetMs).finally(() => this.#ticking = undefined);
     return await this.#ticking;
@@ -200,7 +215,14 @@ export class Host implements ClientHost {
   /** Ends everything in order; once. */
   close(drainMs: number): Promise<void> {
     this.#closing ??= this.#close(drainMs);
-    return this.#closing;
+    if (!this.#isInRun()) return this.#closing;
+    this.#closing.catch((error) => this.logger.error("closing, as a run has asked for, failed", error));
+    return Promise.resolve();
+  }
+
+  /** Whether the present call is made by a handler of this scheduler that is not over. */
+  #isInRun(): boolean {
+    return this.#scope.current()?.over === false;
   }
 
   async #close(drainMs: number): Promise<void> {
@@ -292,6 +314,7 @@ export class Host implements ClientHost {
         id: newId(),
         middleware: this.#engines.stored.parts.middleware,
         unit: createUnit(this, caller, { draining: true }),
+        enter: this.#scope.enter,
         commit: (changes) => this.#commit(changes),
       });
     } finally {

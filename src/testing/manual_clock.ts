@@ -6,6 +6,7 @@ import {
   MAX_TIMER_MS,
   parseDuration,
   parseInstant,
+  type RunSignal,
 } from "../contract/mod.ts";
 
 /** A clock that a test moves. */
@@ -24,7 +25,7 @@ export interface ManualClock extends Clock {
   /**
    * Inside a handler: resolves once so much virtual time has passed; rejects with the signal's reason when it aborts.
    */
-  sleep(duration: Duration, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  sleep(duration: Duration, options?: { readonly signal?: RunSignal }): Promise<void>;
   /** Resolves when nothing is left to do at the present time. */
   settled(): Promise<void>;
 }
@@ -195,7 +196,7 @@ class Manual implements ManualClock {
     cancel();
   }
 
-  sleep(duration: Duration, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+  sleep(duration: Duration, options: { readonly signal?: RunSignal } = {}): Promise<void> {
     const { signal } = options;
     return new Promise((resolve, reject) => {
       const cancel = longTimer(this, () => {

@@ -88,11 +88,20 @@ const OTHERS = [
   "cluster.ts",
   "deno_kv.ts",
   "outbox.ts",
+  "pictures/draw.ts",
   "testing/reminders.test.ts",
 ];
 
 /** Parts of examples, which do nothing by themselves. */
-const PARTS = ["crontab.ts", "quickstart_output.ts", "postgres_server.ts", "testing/reminders.ts"];
+const PARTS = [
+  "pictures/scene.ts",
+  "pictures/scenes.ts",
+  "pictures/svg.ts",
+  "crontab.ts",
+  "quickstart_output.ts",
+  "postgres_server.ts",
+  "testing/reminders.ts",
+];
 
 describe("the examples", () => {
   it.each(SAME_EACH_TIME)("%s", async (name, ...lines) => {
@@ -154,6 +163,16 @@ describe("the examples", () => {
     const said = await run("outbox.ts", { env: { DATABASE_URL: "" }, directory: EXAMPLES });
     expect(said).toMatch(/^sent: thanks for the chair/m);
   }, 120_000);
+
+  it("pictures/draw.ts: the README's pictures are what the scheduler does today, and the README shows each", async () => {
+    const said = await run("pictures/draw.ts", { parameters: ["--check"] });
+    const drawn = [...said.matchAll(/^(\w+\.svg) is current$/gm)].map(([, file]) => file!);
+    expect(drawn).toEqual(expect.arrayContaining(["catchup.svg", "overlap.svg", "jitter.svg", "retry.svg"]));
+    const files = readdirSync(join(EXAMPLES, "pictures")).filter((file) => file.endsWith(".svg"));
+    expect(drawn.toSorted()).toEqual(files.toSorted());
+    const readme = readFileSync(join(EXAMPLES, "../README.md"), "utf8");
+    for (const file of files) expect(readme).toContain(`(examples/pictures/${file})`);
+  });
 
   it("testing/reminders.test.ts", async () => {
     const flags = "Deno" in globalThis ? ["test", "-A", "--no-check"] : ["--test", "--test-reporter=tap"];

@@ -166,6 +166,7 @@ export function worldUses(source: string): string[] {
     TSMethodSignature: (node) => void names.add(node.key),
     TSQualifiedName: (node) => void names.add(node.left).add(node.right),
     TSTypeReference: (node) => void names.add(node.typeName),
+    TSTypeQuery: (node) => void names.add(node.exprName),
     Identifier(node) {
       if (WORLD.has(node.name) && !names.has(node)) uses.add(node.name);
     },

@@ -143,6 +143,7 @@ describe("the purity rules", () => {
     ["a comment and a text", "// Date.now()\nconst s = 'setTimeout';"],
     ["UTC", "const y = date.getUTCFullYear();"],
     ["a type", "type T = Temporal.Instant;"],
+    ["the type of what there is", "type T = typeof globalThis;"],
   ])("leave %s alone", (_what, source) => {
     expect(worldUses(source)).toEqual([]);
   });

@@ -44,8 +44,19 @@ it("no peer is forced upon anybody", () => {
   expect(npm.peerDependenciesMeta ?? {}).toEqual(Object.fromEntries(optional));
 });
 
-it("the changelog tells of this version", () => {
-  expect(read("CHANGELOG.md")).toMatch(new RegExp(`^## ${npm.version.replaceAll(".", "\\.")}\\b`, "m"));
+it("the changelog is in the form of Keep a Changelog, and tells of this version first", () => {
+  const headings = [...read("CHANGELOG.md").matchAll(/^##+ (.*)$/gm)].map(([, heading]) => heading!);
+  const [first] = headings.filter((heading) => heading.startsWith("[") && heading !== "[Unreleased]");
+  expect(first?.split("]")[0]).toBe(`[${npm.version}`);
+  for (const heading of headings) {
+    expect(heading).toMatch(
+      /^(?:\[Unreleased\]|\[\d+\.\d+\.\d+(?:-[\w.]+)?\] - (?:\d{4}-\d\d-\d\d|unreleased)|Added|Changed|Deprecated|Removed|Fixed|Security)$/,
+    );
+  }
+});
+
+it("the version is a semantic one", () => {
+  expect(npm.version).toMatch(/^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}(?:-[0-9A-Za-z.-]+)?$/);
 });
 
 it("the lock file installs from whatever registry is configured", () => {

@@ -1,73 +1,120 @@
 /**
  * Installs a packed tarball into an empty project, as a user would, and tries what the package promises there:
- * `node test/package/try_tarball.ts <tarball>`. Part of the gate; not a test, because it installs from a registry.
+ * `node test/package/try_tarball.ts <tarball>`. Part of the gate; not a test, because it installs from a registry: the
+ * package, and the Node versions that it is tried on.
  */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const STRICT = { strict: true, noEmit: true, skipLibCheck: false, lib: ["esnext", "dom"], types: [] };
+const STRICT = { strict: true, noEmit: true, skipLibCheck: false, target: "es2022", types: [] };
 const RESOLUTIONS = {
-  nodenext: { ...STRICT, module: "nodenext" },
-  bundler: { ...STRICT, module: "esnext", moduleResolution: "bundler" },
+  nodenext: { module: "nodenext" },
+  bundler: { module: "esnext", moduleResolution: "bundler" },
 };
+/** The least that a program may know of its world, and the most. */
+const LIBRARIES = [["es2022"], ["esnext", "dom"]];
+/** The versions of Node that are tried: the oldest that is supported, and those after it. */
+const NODES = [22, 24, 26];
 
 const tarball = resolve(process.argv[2] ?? "");
-const project = mkdtempSync(join(tmpdir(), "tarball-"));
+const work = mkdtempSync(join(tmpdir(), "tarball-"));
+const project = mkProject("empty");
 try {
   checkContents();
   const subpaths = install();
   checkTypes(subpaths);
-  await checkImports(subpaths);
+  const runtimes = installRuntimes();
+  await checkImports(subpaths, runtimes);
+  await checkFirstProgram(runtimes);
 } finally {
-  rmSync(project, { recursive: true, force: true });
+  rmSync(work, { recursive: true, force: true });
+}
+
+/** A runtime: its name, and what runs a file with it. */
+type Runtime = readonly [name: string, command: string, ...flags: string[]];
+
+function mkProject(name: string): string {
+  const directory = mkdtempSync(join(work, `${name}-`));
+  writeFileSync(join(directory, "package.json"), JSON.stringify({ name, private: true, type: "module" }));
+  return directory;
 }
 
 function run(command: string, ...args: string[]): string {
   return execFileSync(command, args, { cwd: project, encoding: "utf8", timeout: 120_000 });
 }
 
-/** The tarball holds the built sources, the manifest and the texts, nothing else. */
+/** The tarball holds what is built of each source, the manifest and the texts, and nothing else. */
 function checkContents(): void {
   const files = run("tar", "-tzf", tarball).trim().split("\n").map((file) => file.replace(/^package\//, ""));
+  const sources = ["mod.ts", ...sourcesIn("src"), ...sourcesIn("plugins")];
+  const built = sources.flatMap((file) => [".js", ".d.ts"].map((end) => `dist/${file.replace(/\.ts$/, end)}`));
   const texts = ["package.json", "README.md", "LICENSE", "CHANGELOG.md"];
-  for (const text of texts) assert.ok(files.includes(text), `the tarball lacks ${text}`);
-  for (const file of files.filter((name) => !texts.includes(name))) {
-    const source = /^dist\/((?:mod|src\/.+|plugins\/.+?))(?:\.d\.ts|\.js)$/.exec(file)?.[1];
-    assert.ok(source !== undefined && existsSync(join(ROOT, `${source}.ts`)), `the tarball should not hold ${file}`);
-  }
+  assert.deepEqual(files.toSorted(), [...texts, ...built].toSorted(), "the tarball's contents");
+}
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .map((file) => `${folder}/${file.replaceAll("\\", "/")}`)
+    .filter((file) => file.endsWith(".ts"));
 }
 
 function install(): string[] {
-  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "empty", private: true, type: "module" }));
-  run("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", tarball);
+  npmInstall(project, tarball);
   const manifest = JSON.parse(
     readFileSync(join(project, "node_modules/@ostinato/scheduler/package.json"), "utf8"),
   ) as { readonly name: string; readonly exports: Readonly<Record<string, unknown>> };
   return Object.keys(manifest.exports).map((subpath) => manifest.name + subpath.slice(1));
 }
 
-/** Types hold for whoever type-checks libraries too and has installed no types of his own. */
+function npmInstall(directory: string, ...packages: string[]): void {
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+  execFileSync("npm", ["install", ...quiet, ...packages], { cwd: directory, encoding: "utf8", timeout: 240_000 });
+}
+
+/** Types hold for whoever type-checks libraries too, has installed no types of his own, and knows no DOM. */
 function checkTypes(subpaths: readonly string[]): void {
   const source = subpaths.map((subpath, i) => `import * as m${i} from "${subpath}";\nexport { m${i} };\n`).join("");
   writeFileSync(join(project, "consumer.ts"), source);
-  for (const [name, compilerOptions] of Object.entries(RESOLUTIONS)) {
-    writeFileSync(join(project, `${name}.json`), JSON.stringify({ compilerOptions, files: ["consumer.ts"] }));
-    try {
-      run(join(ROOT, "node_modules/.bin/tsc"), "-p", `${name}.json`);
-    } catch (error) {
-      throw new Error(`types under ${name}:\n${(error as { readonly stdout: string }).stdout}`, { cause: error });
-    }
+  for (const [name, resolution] of Object.entries(RESOLUTIONS)) {
+    for (const lib of LIBRARIES) compile(`${name}-${lib.join("-")}`, { ...STRICT, ...resolution, lib }, "consumer.ts");
   }
 }
 
-/** Every subpath exports what its source does, on both runtimes, and importing it leaves nothing running. */
-async function checkImports(subpaths: readonly string[]): Promise<void> {
+function compile(name: string, compilerOptions: object, file: string): void {
+  writeFileSync(join(project, `${name}.json`), JSON.stringify({ compilerOptions, files: [file] }));
+  try {
+    run(join(ROOT, "node_modules/.bin/tsc"), "-p", `${name}.json`);
+  } catch (error) {
+    throw new Error(`types of ${file} under ${name}:\n${(error as { readonly stdout: string }).stdout}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Each version of Node, by the package of that name, and the Deno that runs the gate. */
+function installRuntimes(): readonly Runtime[] {
+  const directory = mkProject("runtimes");
+  const names = NODES.map((major) => `node${major}`);
+  const allowScripts = Object.fromEntries(names.map((name) => [name, true]));
+  writeFileSync(join(directory, "package.json"), JSON.stringify({ private: true, allowScripts }));
+  npmInstall(directory, ...NODES.map((major) => `node${major}@npm:node@${major}`));
+  const nodes = NODES.map((major): Runtime => {
+    const command = join(directory, `node_modules/node${major}/bin/node`);
+    assert.match(run(command, "--version"), new RegExp(`^v${major}\\.`));
+    return [`Node ${major}`, command];
+  });
+  return [...nodes, ["Deno", "deno", "run", "-A", "--node-modules-dir=manual"]];
+}
+
+/** Every subpath exports what its source does, on every runtime, and importing it leaves nothing running. */
+async function checkImports(subpaths: readonly string[], runtimes: readonly Runtime[]): Promise<void> {
   const sources = JSON.parse(readFileSync(join(ROOT, "deno.json"), "utf8")) as {
     readonly exports: Readonly<Record<string, string>>;
   };
@@ -80,8 +127,34 @@ async function checkImports(subpaths: readonly string[]): Promise<void> {
      for (const subpath of ${JSON.stringify(subpaths)}) names.push(Object.keys(await import(subpath)).sort());
      console.log(JSON.stringify(names));`,
   );
-  const runtimes = [["node"], ["deno", "run", "-A", "--node-modules-dir=manual"]];
-  for (const [command, ...args] of runtimes as [string, ...string[]][]) {
-    assert.deepEqual(JSON.parse(run(command, ...args, "imports.js")), expected, `exports under ${command}`);
+  for (const [name, command, ...flags] of runtimes) {
+    assert.deepEqual(JSON.parse(run(command, ...flags, "imports.js")), expected, `exports under ${name}`);
+  }
+}
+
+/** The README's first program, as it is written there: it type-checks, runs, and ends when it is told to. */
+async function checkFirstProgram(runtimes: readonly Runtime[]): Promise<void> {
+  const program = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, "README.md"), "utf8"))![1]!;
+  writeFileSync(join(project, "first.ts"), program);
+  // It uses Node's `process`, so it is for its user to have Node's types.
+  npmInstall(project, "@types/node@24");
+  for (const [name, resolution] of Object.entries(RESOLUTIONS)) {
+    const options = { ...STRICT, ...resolution, lib: ["es2022"], types: ["node"] };
+    // Node's types are not ours to check.
+    compile(`first-${name}`, { ...options, skipLibCheck: true }, "first.ts");
+  }
+  run("deno", "check", "--quiet", "--node-modules-dir=manual", "first.ts");
+  for (const [name, command, ...flags] of runtimes) {
+    rmSync(join(project, "schedules.db"), { force: true });
+    const child = spawn(command, [...flags, "first.ts"], { cwd: project, stdio: ["ignore", "pipe", "inherit"] });
+    let out = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+      if (out.includes("hello world\n")) process.kill(child.pid!, "SIGTERM");
+    });
+    const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
+    const [code, signal] = await once(child, "close");
+    clearTimeout(timer);
+    assert.deepEqual([code, signal, out.split("\n")[0]], [0, null, "hello world"], `the first program under ${name}`);
   }
 }

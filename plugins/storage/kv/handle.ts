@@ -40,6 +40,20 @@ export type KvSelectorLike = {
   end?: KvKey;
 };
 
+/** What is used of the stream of entries that a watch answers. */
+export interface KvWatchLike {
+  /** Begins to read it. */
+  getReader(): KvWatchReaderLike;
+}
+
+/** What is used of that stream's reader. */
+export interface KvWatchReaderLike {
+  /** Waits for the next change, or for the end. */
+  read(): Promise<{ readonly done: boolean; readonly value?: KvEntryLike[] | undefined }>;
+  /** Ends the watch. */
+  cancel(): Promise<void>;
+}
+
 /**
  * The few methods of a Deno KV handle that are used: what `Deno.openKv()` and the package `@deno/kv` answer fits as it is.
  */
@@ -51,7 +65,7 @@ export interface KvLike {
   /** Begins an atomic operation. */
   atomic(): KvAtomicLike;
   /** Tells what the keys hold, now and after each change. */
-  watch?(keys: KvKey[]): ReadableStream<KvEntryLike[]>;
+  watch?(keys: KvKey[]): KvWatchLike;
   /** Closes it; called only where the store opened it. */
   close(): unknown;
 }

@@ -9,7 +9,16 @@ import type { KvLike } from "./handle.ts";
 import { type KvOptions, readOptions } from "./options.ts";
 import { KvStorage } from "./storage.ts";
 
-export type { KvAtomicLike, KvCommitLike, KvEntryLike, KvKey, KvLike, KvSelectorLike } from "./handle.ts";
+export type {
+  KvAtomicLike,
+  KvCommitLike,
+  KvEntryLike,
+  KvKey,
+  KvLike,
+  KvSelectorLike,
+  KvWatchLike,
+  KvWatchReaderLike,
+} from "./handle.ts";
 export type { KvOptions } from "./options.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { type Clock, STORE_LOOK_MS } from "../../../src/contract/mod.ts";
-import type { KvEntryLike, KvKey, KvLike } from "./handle.ts";
+import type { KvEntryLike, KvKey, KvLike, KvWatchReaderLike } from "./handle.ts";
 
 /** Where word of others' changes comes from; answers what ends it. */
 export type Signal = (listener: SignalListener) => Promise<() => Promise<void>>;
@@ -39,13 +39,13 @@ export function watching(handle: KvLike & Required<Pick<KvLike, "watch">>, key: 
   return async ({ look, heard }) => {
     let over = false;
     let cancelPause = () => {};
-    let reader: ReadableStreamDefaultReader<KvEntryLike[]> | undefined;
+    let reader: KvWatchReaderLike | undefined;
     const read = async () => {
       reader = handle.watch([key]).getReader();
       for (;;) {
         const { done, value } = await reader.read();
         if (done || over) return;
-        heard(value[0]!);
+        heard(value![0]!);
       }
     };
     const loop = async () => {

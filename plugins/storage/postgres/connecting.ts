@@ -1,6 +1,6 @@
 import { SchedulerError } from "../../../src/contract/mod.ts";
 import type { PostgresSource } from "./options.ts";
-import type { PgClientLike, PgPoolLike } from "./pool.ts";
+import type { PgClientLike, PgPoolLike } from "./pg_like.ts";
 
 /** Milliseconds for which a connection is waited for, and after which a server that does not answer counts as gone. */
 export const CONNECT_MS = 10_000;

@@ -1,5 +1,4 @@
 import { CompiledQuery } from "kysely";
-import { show } from "../../../src/contract/mod.ts";
 import type { Statement } from "../sql/statement.ts";
 import {
   bound,
@@ -11,28 +10,7 @@ import {
   type TransactionLimits,
 } from "./database.ts";
 import { storageError } from "./errors.ts";
-
-/** What runs a compiled query of Kysely. */
-export interface KyselyExecutorLike {
-  /** Runs it and answers its rows. The type of the query is left to the copy of Kysely that it goes to. */
-  executeQuery(query: never): Promise<{ readonly rows: readonly unknown[] }>;
-}
-
-/** How Kysely begins a transaction. */
-export interface KyselyTransactionsLike {
-  /** Names the isolation; what it answers runs the work and commits. */
-  setIsolationLevel(level: "read committed"): {
-    execute<T>(work: (transaction: KyselyExecutorLike) => Promise<T>): Promise<T>;
-  };
-}
-
-/** The few methods of the application's own `Kysely` that are used, on PostgreSQL by whatever dialect. */
-export interface KyselyLike {
-  /** Whether it is a transaction, which will not do. */
-  readonly isTransaction: boolean;
-  /** The same connections without the application's plugins, which may rename columns. */
-  withoutPlugins(): KyselyExecutorLike & { transaction(): KyselyTransactionsLike };
-}
+import type { KyselyExecutorLike, KyselyLike } from "./kysely_like.ts";
 
 /** The database through an application's Kysely. It is not closed, and its connections' errors are the application's. */
 export class KyselyDatabase implements Database {
@@ -86,11 +64,4 @@ export function kyselySession(doing: string, transaction: KyselyExecutorLike): S
   const send: Send = async (sql, parameters) =>
     (await transaction.executeQuery({ ...CompiledQuery.raw(sql), parameters } as never)).rows;
   return sessionOf(send, (error) => storageError(doing, error));
-}
-
-/** Whether a value is shaped like a Kysely that is no transaction. */
-export function readKysely(given: unknown): KyselyLike | string {
-  const { isTransaction, withoutPlugins } = (given ?? {}) as Partial<KyselyLike>;
-  if (typeof withoutPlugins !== "function") return show(given);
-  return isTransaction === true ? "a transaction" : given as KyselyLike;
 }

@@ -9,9 +9,9 @@ import { type PostgresOptions, readOptions, readSchemaOptions, type SchemaOption
 import { schemaSql } from "./schema.ts";
 import { PostgresStorage } from "./storage.ts";
 
-export type { KyselyExecutorLike, KyselyLike, KyselyTransactionsLike } from "./kysely.ts";
+export type { KyselyExecutorLike, KyselyLike, KyselyTransactionsLike } from "./kysely_like.ts";
 export type { PostgresOptions, SchemaOptions } from "./options.ts";
-export type { PgClientLike, PgPoolClientLike, PgPoolLike, PgQueryValue, PgResultLike } from "./pool.ts";
+export type { PgClientLike, PgPoolClientLike, PgPoolLike, PgQueryValue, PgResultLike } from "./pg_like.ts";
 
 /**
  * A store in a PostgreSQL database. What is passed in (a pool, a Kysely) is not closed with it.

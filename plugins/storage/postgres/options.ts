@@ -1,7 +1,7 @@
 import { type Duration, parseDuration, SchedulerError, show } from "../../../src/contract/mod.ts";
 import { readTablePrefix } from "../sql/tables.ts";
-import { type KyselyLike, readKysely } from "./kysely.ts";
-import type { PgPoolLike } from "./pool.ts";
+import { type KyselyLike, readKysely } from "./kysely_like.ts";
+import type { PgPoolLike } from "./pg_like.ts";
 
 /** Options of {@linkcode postgres}. Exactly one of `url`, `pool` and `kysely` is given. */
 export interface PostgresOptions extends SchemaOptions {

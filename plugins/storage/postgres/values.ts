@@ -1,5 +1,5 @@
 import { MAX_DEADLINE } from "../../../src/contract/mod.ts";
-import type { PgQueryValue } from "./pool.ts";
+import type { PgQueryValue } from "./pg_like.ts";
 
 /** A value that is bound to a parameter. Arrays and instants are written out as text, which every driver passes on alike. */
 export type PgValue = PgQueryValue;

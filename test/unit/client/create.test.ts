@@ -239,6 +239,24 @@ describe("refusals", () => {
       /^zzzzzz: .*expected one of /,
     ],
     [
+      "an option of recurring schedules with a delay, which is named as it was given",
+      (c) => c.after("t", "1h", 1, { maxRuns: 5 } as never),
+      "invalid_option",
+      /^maxRuns: 5 .*every or cron only, not with after$/,
+    ],
+    [
+      "an option of recurring schedules with an instant",
+      (c) => c.createMany([{ task: "t", at: START, endAt: START }]),
+      "invalid_option",
+      /^createMany\[0\]\.endAt: .*every or cron only, not with at$/,
+    ],
+    [
+      "an option of recurring schedules with a delay in a flat request",
+      (c) => c.createMany([{ task: "t", after: "1h", startAt: START }]),
+      "invalid_option",
+      /^createMany\[0\]\.startAt: .*every or cron only, not with after$/,
+    ],
+    [
       "an option named __proto__",
       (c) => c.at("t", START, 1, JSON.parse('{"__proto__":{"a":1}}')),
       "unknown_option",

@@ -495,6 +495,8 @@ describe.each(STORES)("update on %s", (_, store) => {
       [{ persist: false }, "invalid_option", /^persist/],
       [{ task: "x" }, "invalid_option", /^task/],
       [{ evry: "2h" }, "unknown_option", /^evry.*"every"/],
+      // Each that may be given here, once.
+      [{ zzzzzz: 1 }, "unknown_option", /^zzzzzz: (?!.*\b(\w+), .*\b\1\b)(?!.*\b(name|key|owner|persist|task)\b)/],
       [{ every: 0 }, "invalid_duration", /^every: 0/],
       [{ every: "1h", at: START }, "invalid_option", /^at: given together with every/],
       [{ cron: "0 0 30 2 *" }, "invalid_cron", /./],

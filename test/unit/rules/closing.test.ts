@@ -39,6 +39,56 @@ describe.each(STORES)("closing over %s", (kind) => {
     expect(run!.endedAt).toEqual(new Date(START + 70 * SECOND));
   });
 
+  it("X1 called and awaited by a handler it does not wait for that, and its run is settled all the same", async () => {
+    const { clock, start, create } = world(kind);
+    let scheduler = create();
+    const last = defineTask("last", async () => {
+      await clock.sleep("1s");
+      await scheduler.close();
+      await clock.sleep("1s");
+    });
+    const slow = defineTask("slow", () => clock.sleep("10s"));
+    scheduler = await start({ tasks: [last, slow] });
+    const [{ id }, other] = [await scheduler.after(last, "1m"), await scheduler.after(slow, "1m")];
+    await clock.advance("62s");
+    const closing = scheduler.close();
+    expect(await isSettled(closing, clock)).toBe(false);
+    await clock.advance("8s");
+    await closing;
+    const later = create();
+    for (const run of [...await later.runs(id), ...await later.runs(other.id)]) {
+      expect(run).toMatchObject({ outcome: "succeeded", attempt: 1 });
+    }
+    expect((await later.info(id)).retireReason).toBe("completed");
+  });
+
+  it("X1 called by what a handler has left behind, it waits as for anybody", async () => {
+    const { clock, start, create } = world(kind);
+    let scheduler = create();
+    let closing: Promise<void> | undefined;
+    const first = defineTask("first", () => void clock.sleep("2s").then(() => closing = scheduler.close()));
+    const slow = defineTask("slow", () => clock.sleep("10s"));
+    scheduler = await start({ tasks: [first, slow] });
+    await scheduler.createMany([{ task: first, after: "1m" }, { task: slow, after: "1m" }]);
+    await clock.advance("62s");
+    expect(await isSettled(closing!, clock)).toBe(false);
+    await clock.advance("8s");
+    await closing;
+  });
+
+  it("X1 called by an invoked handler, it does not wait for that either", async () => {
+    const { start, create } = world(kind);
+    let scheduler = create();
+    const last = defineTask("last", async () => {
+      await scheduler.close();
+      return "done";
+    });
+    scheduler = await start({ tasks: [last] });
+    expect(await scheduler.invoke(last)).toBe("done");
+    await scheduler.close();
+    await expect(scheduler.list().page()).rejects.toMatchObject({ code: "closed" });
+  });
+
   it("X1 aborts a handler when the drain time is over, waits 5 s more, then releases it for others", async () => {
     const { clock, start, create } = world(kind);
     const stubborn = gated("stubborn");

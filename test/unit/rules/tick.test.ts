@@ -27,6 +27,18 @@ describe.each(STORES)("tick, over %s", (kind) => {
     expect(ran).toEqual([0, 0, MINUTE]);
   });
 
+  it("X1 tick called by a run of its own instance is refused, since it would wait for that", async () => {
+    const { start, clock } = world(kind);
+    let scheduler = world(kind).create();
+    const task = defineTask("task", async () => void await scheduler.tick());
+    scheduler = await start({ tasks: [task] });
+    const { id } = await scheduler.after(task, "1s");
+    await clock.advance("1s");
+    expect((await scheduler.info(id)).lastFault).toMatchObject({
+      message: expect.stringMatching(/^tick: called by a run/),
+    });
+  });
+
   it("C2 T2 tick: what was missed between two ticks is one run, and the cadence stays in phase", async () => {
     const { create, clock } = world(kind);
     const missed: number[] = [];
