@@ -93,7 +93,13 @@ export async function play(
   }
   await tried("beat", () => {
     const overlap = { policy: "queue", limit: 10 } as const;
-    return scheduler.every(beat, "20ms", undefined, { name: "beat", maxRuns: POINTS, catchup: "all", overlap, ...keep });
+    return scheduler.every(beat, "20ms", undefined, {
+      name: "beat",
+      maxRuns: POINTS,
+      catchup: "all",
+      overlap,
+      ...keep,
+    });
   });
   await tried("flaky", () => {
     const retry = { limit: 1, delay: 10 };

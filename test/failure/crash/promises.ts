@@ -73,7 +73,9 @@ export function holdsAfterwards(found: readonly ScheduleDocument[], journal: rea
       expect(succeeded.length + lost, `M3 ${of}: at most once`).toBe(1);
     } else expect(succeeded.length, `M3 ${of}: every point succeeds`).toBe(points.size);
     const faulted = outcomes(document, "faulted").length;
-    expect(faulted, `${of}: no fault but what the handler threw`).toBeLessThanOrEqual(definition.task === "flaky" ? 1 : 0);
+    expect(faulted, `${of}: no fault but what the handler threw`).toBeLessThanOrEqual(
+      definition.task === "flaky" ? 1 : 0,
+    );
     expect(progress.faultCount, `${of}: counters`).toBe(faulted + lost);
     expect(progress.fence, `${of}: counters`).toBe(progress.history.length);
     expect(progress.runCount, `${of}: counters`).toBe(progress.history.length);
