@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { ScheduleDocument, Storage, StoredRun } from "../../../src/contract/mod.ts";
+import { type PastRun, readHistory, type ScheduleDocument, type Storage } from "../../../src/contract/mod.ts";
 import { type Call, type Entry, POINTS } from "./life.ts";
 
 /** Every document, retired ones too. */
@@ -15,8 +15,8 @@ const tagged = (found: readonly ScheduleDocument[], tag: string) =>
   found.filter(({ definition }) => definition.tags?.includes(tag));
 const named = (found: readonly ScheduleDocument[], name: string) =>
   found.filter(({ definition }) => definition.name === name);
-const outcomes = ({ progress }: ScheduleDocument, outcome: StoredRun[5]) =>
-  progress.history.filter((run) => run[5] === outcome);
+const outcomes = ({ progress }: ScheduleDocument, outcome: PastRun["outcome"]) =>
+  readHistory(progress.history).filter((run) => run.outcome === outcome);
 const calls = (journal: readonly Entry[], what: "asked" | "resolved", call: Call) =>
   journal.some((entry) => entry.what === what && "call" in entry && entry.call === call);
 
@@ -52,16 +52,17 @@ export function holdsAfterwards(found: readonly ScheduleDocument[], journal: rea
   for (const document of found) {
     const { id, definition, progress } = document;
     if (definition.task === "idle") continue;
-    const of = `${definition.task} ${JSON.stringify(progress.history)}`;
+    const of = `${definition.task} ${progress.history}`;
+    const history = readHistory(progress.history);
     expect(progress.runs, `${of}: no run is left`).toEqual([]);
     expect(progress.waiting, `${of}: nothing waits`).toEqual([]);
-    const points = new Set(progress.history.map((run) => run[1]));
+    const points = new Set(history.map(({ point }) => point));
     expect(points.size, `${of}: every point is accounted for`).toBe(definition.task === "beat" ? POINTS : 1);
-    const succeeded = outcomes(document, "succeeded").map((run) => run[1]);
+    const succeeded = outcomes(document, "succeeded").map(({ point }) => point);
     expect(new Set(succeeded).size, `${of}: no point is doubled`).toBe(succeeded.length);
     const lost = outcomes(document, "lost").length;
     for (const point of points) {
-      const entries = progress.history.filter((run) => run[1] === point);
+      const entries = history.filter((run) => run.point === point);
       expect(count("start", id, point), `M4 ${of}: no start but those written down`).toBeLessThanOrEqual(
         entries.length,
       );
