@@ -78,8 +78,8 @@ export function holdsAfterwards(found: readonly ScheduleDocument[], journal: rea
       definition.task === "flaky" ? 1 : 0,
     );
     expect(progress.faultCount, `${of}: counters`).toBe(faulted + lost);
-    expect(progress.fence, `${of}: counters`).toBe(progress.history.length);
-    expect(progress.runCount, `${of}: counters`).toBe(progress.history.length);
+    expect(progress.fence, `${of}: counters`).toBe(history.length);
+    expect(progress.runCount, `${of}: counters`).toBe(history.length);
     expect(progress.retired?.reason).toBe(
       definition.task === "beat" ? "ended" : definition.task === "once" && lost > 0 ? "lost" : "completed",
     );
