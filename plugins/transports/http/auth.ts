@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono";
-import { isPlainObject, MAX_NAME_LENGTH, type Principal, show, SYSTEM_ID } from "../../../src/contract/mod.ts";
+import { MAX_NAME_LENGTH, type Principal, show, SYSTEM_ID } from "../../../src/contract/mod.ts";
 import type { HttpEnv } from "./context.ts";
 import { connectionOf, isLocalName, isLoopback } from "./loopback.ts";
 import type { Authenticate, HttpSettings } from "./options.ts";
@@ -91,7 +91,7 @@ function unauthenticated() {
 /** A mistake of `authenticate` is the server's, not the client's. */
 function checked(found: unknown, system: Principal): Principal {
   if (found === system) return system;
-  const { id, admin } = isPlainObject(found) ? found : {} as Record<string, unknown>;
+  const { id, admin } = (typeof found === "object" ? found : {}) as { readonly id?: unknown; readonly admin?: unknown };
   const isId = typeof id === "string" && id !== "" && id.length <= MAX_NAME_LENGTH && id !== SYSTEM_ID;
   if (isId && (admin === undefined || typeof admin === "boolean")) return { id, ...(admin === true ? { admin } : {}) };
   throw new TypeError("http: authenticate answered no principal; expected { id, admin? } or null");

@@ -1,4 +1,4 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context, Hono, MiddlewareHandler } from "hono";
 import type { Principal } from "../../../src/contract/mod.ts";
 import type { HttpSettings } from "./options.ts";
 import type { ServedScheduler } from "./served.ts";
@@ -26,6 +26,9 @@ export interface HttpContext {
    */
   readonly guard: MiddlewareHandler<HttpEnv>;
 }
+
+/** The scheduler's app: any Hono app, so that it fits wherever one does. */
+export type HttpApp = Hono;
 
 /** A request within the app. */
 export type HttpCall = Context<HttpEnv>;

@@ -27,6 +27,9 @@ const CODES: Readonly<Record<string, SchedulerErrorCode>> = {
   timezone: "invalid_timezone",
 };
 
+/** Keys around a schedule that the scheduler's own calls do not have, so that no place names them. */
+const ENVELOPES: ReadonlySet<PropertyKey> = new Set(["schedules", "create", "to"]);
+
 /**
  * The error for a value that a schema refuses: the same code and place as the scheduler's own calls name.
  *
@@ -34,11 +37,12 @@ const CODES: Readonly<Record<string, SchedulerErrorCode>> = {
  */
 export function schemaError(error: z.core.$ZodError, value: unknown, root: string): SchedulerError {
   const { path, message } = deepest(error.issues, []);
-  const where = placeText(root, path);
+  const where = placeText(root, path.filter((key, i) => i > 1 || !ENVELOPES.has(key)));
   const given = path.reduce<unknown>((from, key) => (from as Record<PropertyKey, unknown> | undefined)?.[key], value);
   const code = CODES[String(path.at(-1))];
-  if (code === undefined) return invalidOption(where, given, message);
-  return new SchedulerError(code, `${where}: ${show(given)} is not accepted; ${message}`, {
+  const expected = message.replace(/^.*?\bexpected /, "");
+  if (code === undefined) return invalidOption(where, given, expected);
+  return new SchedulerError(code, `${where}: ${show(given)} is not accepted; expected ${expected}`, {
     details: { where, given: show(given) },
   });
 }

@@ -4,8 +4,10 @@
  * @module
  */
 export { http } from "./app.ts";
-export type { HttpEnv } from "./context.ts";
+export type { HttpApp } from "./context.ts";
 export type { Authenticate, HttpOptions } from "./options.ts";
 export type { Problem } from "./problem.ts";
 export type { ServedScheduler } from "./served.ts";
 export { bearerTokens } from "./token.ts";
+export { httpClient } from "./client/http_client.ts";
+export type { HttpClientOptions } from "./client/options.ts";

@@ -1,9 +1,9 @@
 import type { HttpContext } from "./context.ts";
-import type { HttpApp } from "./operation.ts";
+import type { OpenApp } from "./operation.ts";
 import { baseOf } from "./respond.ts";
 
 /** Serves the document of every operation that was added before, as the schemas that requests are held to tell it. */
-export function addDocument(app: HttpApp, { guard }: HttpContext): void {
+export function addDocument(app: OpenApp, { guard }: HttpContext): void {
   app.openAPIRegistry.registerComponent("securitySchemes", "token", { type: "http", scheme: "bearer" });
   app.get("/v1/openapi.json", guard, (c) =>
     c.json(

@@ -7,7 +7,7 @@ import { refusal } from "./problem.ts";
 import { problemResponses } from "./schemas/problem.ts";
 
 /** The app that operations are added to; it gathers their description as well. */
-export type HttpApp = OpenAPIHono<HttpEnv>;
+export type OpenApp = OpenAPIHono<HttpEnv>;
 
 /** What a handler gets: what the schemas have accepted. The calls check it again, and by the scheduler's own rules. */
 export interface OperationRequest {
@@ -46,7 +46,7 @@ export interface Operation {
 }
 
 /** Adds an operation to the app and to its document. */
-export function addOperation(app: HttpApp, { scheduler, settings, guard }: HttpContext, operation: Operation): void {
+export function addOperation(app: OpenApp, { scheduler, settings, guard }: HttpContext, operation: Operation): void {
   const route = describe(operation);
   app.openAPIRegistry.registerPath(route);
   app.on(operation.method.toUpperCase(), route.getRoutingPath(), guard, async (c) => {
@@ -68,13 +68,16 @@ export function addOperation(app: HttpApp, { scheduler, settings, guard }: HttpC
 
 /** Keys that the schema does not have go on to the scheduler's call, which refuses them by their place there. */
 function readQuery({ query, where }: Operation, c: HttpCall): Readonly<Record<string, unknown>> {
-  const given = Object.fromEntries(
-    Object.entries(c.req.queries()).map(([key, values]) => [key, values.length === 1 ? values[0] : values]),
-  );
+  const { searchParams } = new URL(c.req.url);
+  const given = Object.fromEntries([...new Set(searchParams.keys())].map((key) => {
+    const values = searchParams.getAll(key);
+    return [key, values.length === 1 ? values[0] : values];
+  }));
   if (query === undefined) return given;
   const read = query.safeParse(given);
   if (!read.success) throw schemaError(read.error, given, typeof where === "string" ? where : "");
-  return read.data;
+  const { data } = read;
+  return Object.fromEntries(Object.keys(given).map((key) => [key, Object.hasOwn(data, key) ? data[key] : given[key]]));
 }
 
 /**

@@ -10,8 +10,13 @@ const HEADERS: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
 };
 
-/** Sets the security headers on every answer that does not have its own. */
+/** Sets the security headers that an answer does not have. */
+export function secured(headers: Headers): void {
+  for (const [name, value] of Object.entries(HEADERS)) if (!headers.has(name)) headers.set(name, value);
+}
+
+/** Sets the security headers on every answer. */
 export const secure: MiddlewareHandler = async (c, next) => {
   await next();
-  for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
+  secured(c.res.headers);
 };

@@ -1,15 +1,15 @@
 import { z } from "@hono/zod-openapi";
 import { isSchedulerError, SchedulerError } from "../../../../src/contract/mod.ts";
 import type { HttpContext } from "../context.ts";
-import { addOperation, type HttpApp } from "../operation.ts";
+import { addOperation, type OpenApp } from "../operation.ts";
 import { notFound, TaskFailure } from "../problem.ts";
 import * as answer from "../schemas/answers.ts";
-import { duration, json, utc } from "../schemas/leaves.ts";
+import { duration, json, utc, utcOrNull } from "../schemas/leaves.ts";
 import { answers } from "../schemas/parts.ts";
 import { nextRunsRequest, scheduleRequest, transactionStep } from "../schemas/requests.ts";
 
 /** What concerns more than one schedule, or none. */
-export function addCallRoutes(app: HttpApp, context: HttpContext): void {
+export function addCallRoutes(app: OpenApp, context: HttpContext): void {
   addSets(app, context);
   addRuns(app, context);
   addTasks(app, context);
@@ -17,7 +17,7 @@ export function addCallRoutes(app: HttpApp, context: HttpContext): void {
   addTick(app, context);
 }
 
-function addSets(app: HttpApp, context: HttpContext): void {
+function addSets(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "syncSchedules",
     method: "post",
@@ -54,7 +54,7 @@ function addSets(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addRuns(app: HttpApp, context: HttpContext): void {
+function addRuns(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "listRunning",
     method: "get",
@@ -89,7 +89,7 @@ function addRuns(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addTasks(app: HttpApp, context: HttpContext): void {
+function addTasks(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "listTasks",
     method: "get",
@@ -122,7 +122,7 @@ function addTasks(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addNextRuns(app: HttpApp, context: HttpContext): void {
+function addNextRuns(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "nextRuns",
     method: "post",
@@ -139,7 +139,7 @@ function addNextRuns(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addTick(app: HttpApp, context: HttpContext): void {
+function addTick(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "tick",
     method: "post",
@@ -149,7 +149,7 @@ function addTick(app: HttpApp, context: HttpContext): void {
     changes: true,
     body: z.looseObject({ budget: duration.optional() }).optional(),
     example: { budget: "20s" },
-    responses: answers(200, z.object({ next: utc.nullable() }), "When something is due next."),
+    responses: answers(200, z.object({ next: utcOrNull }), "When something is due next."),
     async handle({ c, principal, body }) {
       if (principal.admin !== true) throw new SchedulerError("permission_denied", "tick: an admin only");
       const next = await context.scheduler.tick(body as object | undefined);

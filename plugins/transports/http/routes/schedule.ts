@@ -1,10 +1,9 @@
 import { z } from "@hono/zod-openapi";
-import { isSchedulerError } from "../../../../src/contract/mod.ts";
+import { isSchedulerError, SchedulerError } from "../../../../src/contract/mod.ts";
 import type { HttpContext } from "../context.ts";
 import { readIfMatch } from "../etag.ts";
 import { infoToJson } from "../info_json.ts";
-import { addOperation, type HttpApp, type OperationRequest } from "../operation.ts";
-import { notFound } from "../problem.ts";
+import { addOperation, type OpenApp, type OperationRequest } from "../operation.ts";
 import { respondInfo } from "../respond.ts";
 import * as answer from "../schemas/answers.ts";
 import { queryBoolean } from "../schemas/leaves.ts";
@@ -15,7 +14,7 @@ const tag = "schedules";
 const path = "/v1/schedules/{id}";
 
 /** What concerns one schedule. */
-export function addSingleRoutes(app: HttpApp, context: HttpContext): void {
+export function addSingleRoutes(app: OpenApp, context: HttpContext): void {
   addReading(app, context);
   addUpdate(app, context);
   addStop(app, context);
@@ -24,7 +23,7 @@ export function addSingleRoutes(app: HttpApp, context: HttpContext): void {
   }
 }
 
-function addReading(app: HttpApp, context: HttpContext): void {
+function addReading(app: OpenApp, context: HttpContext): void {
   const common = { method: "get", tag, changes: false, params: byId } as const;
   addOperation(app, context, {
     ...common,
@@ -68,7 +67,7 @@ function addReading(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addUpdate(app: HttpApp, context: HttpContext): void {
+function addUpdate(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "updateSchedule",
     method: "patch",
@@ -87,15 +86,15 @@ function addUpdate(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addStop(app: HttpApp, context: HttpContext): void {
+function addStop(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "stopSchedule",
     method: "delete",
     path,
     tag,
     summary: "Ends a live schedule and removes it",
-    description:
-      "404: there is no live schedule of this id, or its only run has started. A retired one's record is removed.",
+    description: "404: there is no live schedule of this id; of one that has retired, the record is removed. " +
+      "409: it is a one-shot whose run has started.",
     changes: true,
     params: byId,
     query: z.looseObject({
@@ -103,9 +102,13 @@ function addStop(app: HttpApp, context: HttpContext): void {
     }),
     headers: ifMatch,
     responses: { 204: { description: "It was stopped." } },
-    async handle({ c, params: { id }, query, call }) {
-      if (!await call("stop", { ...query, id, ...readIfMatch(c) })) throw notFound(id);
-      return c.body(null, 204);
+    async handle(request) {
+      const { c, params: { id }, query, call } = request;
+      if (await call("stop", { ...query, id, ...readIfMatch(c) })) return c.body(null, 204);
+      await call("info", { id });
+      throw new SchedulerError("conflict", `schedule ${id}: its only run has started, which is past stopping`, {
+        details: { id },
+      });
     },
   });
 }
@@ -116,7 +119,7 @@ const EVENTS = {
   trigger: "Asks for one run now, beside the cadence",
 } as const;
 
-function addEvent(app: HttpApp, context: HttpContext, name: keyof typeof EVENTS, summary: string): void {
+function addEvent(app: OpenApp, context: HttpContext, name: keyof typeof EVENTS, summary: string): void {
   addOperation(app, context, {
     id: `${name}Schedule`,
     method: "post",

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { invalidOption } from "../../../../src/contract/mod.ts";
 import type { HttpContext } from "../context.ts";
 import { readIdempotencyKey } from "../idempotency.ts";
-import { addOperation, type HttpApp } from "../operation.ts";
+import { addOperation, type OpenApp } from "../operation.ts";
 import { respondCreated } from "../respond.ts";
 import * as answer from "../schemas/answers.ts";
 import { queryBoolean, queryInstant, queryNumber } from "../schemas/leaves.ts";
@@ -12,7 +12,7 @@ import { scheduleRequest } from "../schemas/requests.ts";
 const tag = "schedules";
 
 /** Creating and listing schedules. */
-export function addScheduleRoutes(app: HttpApp, context: HttpContext): void {
+export function addScheduleRoutes(app: OpenApp, context: HttpContext): void {
   addCreate(app, context);
   addPutByName(app, context);
   addList(app, context);
@@ -21,7 +21,7 @@ export function addScheduleRoutes(app: HttpApp, context: HttpContext): void {
 
 const many = z.array(scheduleRequest);
 
-function addCreate(app: HttpApp, context: HttpContext): void {
+function addCreate(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "createSchedule",
     method: "post",
@@ -48,7 +48,7 @@ function addCreate(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addPutByName(app: HttpApp, context: HttpContext): void {
+function addPutByName(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "putScheduleByName",
     method: "put",
@@ -74,7 +74,7 @@ function addPutByName(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addList(app: HttpApp, context: HttpContext): void {
+function addList(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "listSchedules",
     method: "get",
@@ -101,7 +101,7 @@ function addList(app: HttpApp, context: HttpContext): void {
   });
 }
 
-function addForTarget(app: HttpApp, context: HttpContext): void {
+function addForTarget(app: OpenApp, context: HttpContext): void {
   const target = z.string().openapi({ description: "What the schedules are about.", example: "room:42" });
   const path = "/v1/schedules/for-target";
   addOperation(app, context, {

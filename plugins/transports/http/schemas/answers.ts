@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { json, kind, utc } from "./leaves.ts";
+import { json, kind, utc, utcOrNull } from "./leaves.ts";
 
 /** A run. */
 export const run = z.object({
@@ -23,7 +23,7 @@ export const schedule = z.object({
   name: z.string().optional(),
   kind,
   task: z.string(),
-  nextRun: utc.nullable().openapi({ description: "The next deadline." }),
+  nextRun: utcOrNull.openapi({ description: "The next deadline." }),
 }).openapi("Schedule");
 
 /** A list of schedules. */
@@ -77,7 +77,7 @@ export const info = schedule.extend({
   runAs: z.string(),
   spec,
   createdAt: utc,
-  lastRun: utc.nullable(),
+  lastRun: utcOrNull.openapi({ description: "When its newest run started." }),
   runCount: z.int(),
   faultCount: z.int(),
   consecutiveFaults: z.int(),

@@ -21,6 +21,9 @@ export const utc = z.string().openapi("Utc", {
   example: "2027-01-01T00:00:00.000Z",
 });
 
+/** An instant in an answer, where there is one. */
+export const utcOrNull = z.union([utc, z.null()]);
+
 /** How a schedule recurs. */
 export const kind = z.enum(["at", "every", "cron"]).openapi("Kind", {
   description: "Once, at an interval, or by the calendar.",

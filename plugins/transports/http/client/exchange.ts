@@ -1,0 +1,200 @@
+import { errorFromWire, isPlainObject, SchedulerError, type WireError } from "../../../../src/contract/mod.ts";
+import { CLIENT_RETRY_MAX_MS, CLIENT_RETRY_MS } from "../limits.ts";
+import type { HttpClientSettings } from "./options.ts";
+
+/** A request to be made. */
+export interface Exchange {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Behind the server's address, encoded. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether making it twice is like making it once. */
+  readonly repeatable: boolean;
+  /** It takes as long as somebody's handler. */
+  readonly unhurried?: true;
+}
+
+/** What came back. */
+export interface Reply {
+  readonly status: number;
+  /** `undefined` where there is no body. */
+  readonly json: unknown;
+}
+
+/** An error that a request ended in, with the status if there was an answer. */
+export class ExchangeError extends Error {
+  readonly status: number | undefined;
+  readonly error: Error;
+  /** Seconds after which the server wants to be asked again. */
+  readonly retryAfter: number | undefined;
+
+  constructor(error: Error, status?: number, retryAfter?: number) {
+    super(error.message, { cause: error });
+    this.error = error;
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/**
+ * Makes a request, again where that is harmless and may help.
+ *
+ * @throws {ExchangeError} Once no further attempt is to be made; the signal's reason when it aborts.
+ */
+export async function exchange(settings: HttpClientSettings, request: Exchange): Promise<Reply> {
+  for (let attempt = 1;; attempt++) {
+    settings.signal?.throwIfAborted();
+    try {
+      return await attemptOnce(settings, request);
+    } catch (error) {
+      settings.signal?.throwIfAborted();
+      if (!(error instanceof ExchangeError) || attempt >= settings.attempts || !mayRepeat(request, error)) throw error;
+      await pause(delayMs(attempt, error), settings.signal);
+    }
+  }
+}
+
+const BUSY = [502, 503, 504];
+
+/** A request that came over the rate was not carried out, whatever it was. */
+function mayRepeat({ repeatable }: Exchange, { status, error }: ExchangeError): boolean {
+  if (status === 429) return true;
+  if (!repeatable) return false;
+  return status === undefined || (BUSY.includes(status) && (error as Partial<SchedulerError>).retryable === true);
+}
+
+function delayMs(attempt: number, { retryAfter }: ExchangeError): number {
+  const backoff = Math.min(CLIENT_RETRY_MS * 2 ** (attempt - 1), CLIENT_RETRY_MAX_MS) * (0.5 + Math.random() / 2);
+  return Math.min(Math.max(backoff, (retryAfter ?? 0) * 1_000), CLIENT_RETRY_MAX_MS);
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const stop = () => resolve();
+  signal?.addEventListener("abort", stop);
+  await promise;
+  clearTimeout(timer);
+  signal?.removeEventListener("abort", stop);
+}
+
+async function attemptOnce(settings: HttpClientSettings, request: Exchange): Promise<Reply> {
+  const url = settings.base + request.path;
+  const limit = timeLimit(settings, request);
+  try {
+    const response = await settings.fetch(await requestOf(settings, request, url, limit.signal));
+    const text = await response.text();
+    if (!response.ok) throw failed(response, text, url);
+    return { status: response.status, json: text === "" ? undefined : parsed(response, text, url) };
+  } catch (error) {
+    if (error instanceof ExchangeError || settings.signal?.aborted === true) throw error;
+    throw new ExchangeError(unreachable(url, request, error));
+  } finally {
+    limit.end();
+  }
+}
+
+/** A signal that aborts with the client's own, or when the attempt has taken too long. */
+function timeLimit(
+  { signal, timeoutMs, invokeTimeoutMs }: HttpClientSettings,
+  { unhurried }: Exchange,
+): { readonly signal: AbortSignal; end(): void } {
+  const controller = new AbortController();
+  const ms = unhurried === true ? invokeTimeoutMs : timeoutMs;
+  const late = () => controller.abort(new DOMException(`no answer within ${ms} ms`, "TimeoutError"));
+  const timer = ms > 0 ? setTimeout(late, ms) : undefined;
+  const abort = () => controller.abort(signal?.reason);
+  if (signal?.aborted === true) abort();
+  signal?.addEventListener("abort", abort);
+  return {
+    signal: controller.signal,
+    end() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    },
+  };
+}
+
+async function requestOf(
+  { token }: HttpClientSettings,
+  { method, body, headers }: Exchange,
+  url: string,
+  signal: AbortSignal,
+): Promise<Request> {
+  const known = await token();
+  return new Request(url, {
+    method,
+    signal,
+    // A redirect would carry the call, and perhaps the token, to somebody else.
+    redirect: "error",
+    headers: {
+      accept: "application/json",
+      ...(known === undefined ? {} : { authorization: `Bearer ${known}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+function unreachable(url: string, { repeatable }: Exchange, cause: unknown): SchedulerError {
+  const doubt = repeatable ? "" : "; whether it was carried out is not known";
+  return new SchedulerError("unreachable", `${url}: no answer: ${reasonOf(cause)}${doubt}`, {
+    details: { url },
+    retryable: true,
+    cause,
+  });
+}
+
+/** Runtimes hide why a connection failed in the causes of a bare "fetch failed". */
+function reasonOf(error: unknown): string {
+  const reasons: string[] = [];
+  for (let one = error; one instanceof Error && reasons.length < 4; one = one.cause) {
+    const { message, code } = one as Error & { readonly code?: unknown };
+    const reason = message !== "" ? message : String(code ?? one.name);
+    if (!reasons.includes(reason)) reasons.push(reason);
+  }
+  return reasons.length === 0 ? String(error) : reasons.join(": ");
+}
+
+function parsed(response: Response, text: string, url: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ExchangeError(foreign(response, url, false, cause), response.status);
+  }
+}
+
+/** The error of an answer that is none of ours: of a proxy, or of another server. */
+function foreign({ status, headers }: Response, url: string, retryable: boolean, cause?: unknown): SchedulerError {
+  const type = headers.get("content-type") ?? "nothing";
+  return new SchedulerError("unreachable", `${url}: status ${status} with ${type}; expected a scheduler's answer`, {
+    details: { url, status },
+    retryable,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+function failed(response: Response, text: string, url: string): ExchangeError {
+  const { status, headers } = response;
+  const after = Number(headers.get("retry-after") ?? NaN);
+  const retryAfter = Number.isFinite(after) && after >= 0 ? after : undefined;
+  const problem = headers.get("content-type")?.startsWith("application/problem+json") ? readProblem(text) : undefined;
+  const error = problem === undefined ? foreign(response, url, BUSY.includes(status)) : errorFromWire(problem);
+  return new ExchangeError(error, status, retryAfter);
+}
+
+/** A problem document as the error that it tells; `undefined` for one that tells none of ours. */
+function readProblem(text: string): WireError | undefined {
+  let problem: unknown;
+  try {
+    problem = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isPlainObject(problem) || typeof problem.detail !== "string") return undefined;
+  const { name, code, detail, details, retryable } = problem;
+  if (typeof name !== "string" && typeof code !== "string") return undefined;
+  return { name: name ?? "SchedulerError", message: detail, code, details, retryable } as WireError;
+}
