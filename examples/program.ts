@@ -36,5 +36,5 @@ export async function run(main: () => Promise<void>): Promise<void> {
 
 /** Errors whose message is enough: the user's, the scheduler's, and the system's, such as a file that is not there. */
 function isExpected(error: unknown): error is Error {
-  return error instanceof Failure || isSchedulerError(error) || (error instanceof Error && "syscall" in error);
+  return error instanceof Failure || isSchedulerError(error) || (error instanceof Error && "code" in error);
 }

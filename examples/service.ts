@@ -1,0 +1,129 @@
+/**
+ * The scheduler as a service: schedules of any program that speaks HTTP, kept in SQLite or PostgreSQL.
+ *
+ *     npm start                         on Node
+ *     deno run -A examples/service.ts   on Deno
+ *
+ * @module
+ */
+import { randomBytes } from "node:crypto";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { createScheduler, defineTask, type Scheduler } from "../mod.ts";
+import { postgres } from "../plugins/storage/postgres/mod.ts";
+import { sqlite } from "../plugins/storage/sqlite/mod.ts";
+import { bearerTokens, http } from "../plugins/transports/http/mod.ts";
+import { type Duration, parseDuration } from "../src/contract/mod.ts";
+import { CrontabSchedules, EXAMPLE_CRONTAB } from "./crontab_schedules.ts";
+import { ended, Failure, run } from "./program.ts";
+import { clock, printRuns } from "./quickstart_output.ts";
+import { serve } from "./serve.ts";
+
+const USAGE = `Usage: service.ts [options]
+
+  --quickstart       also keep the schedules of the quickstart, those of examples/crontab among them
+  -h, --help         print this
+
+Environment:
+  DATABASE_URL       postgres://…, to keep schedules in PostgreSQL; without it they are kept in an SQLite file
+  OSTINATO_DB        the SQLite file, created if it is absent (default: ostinato.db)
+  HOST               the address to listen on (default: 127.0.0.1); any other than this machine's own needs TOKEN
+  PORT               the port to listen on; 0: any that is free (default: 8080)
+  TOKEN              what clients send as "Authorization: Bearer …", as an admin; without it one is made and printed
+  ALLOWED_HOSTS      names besides localhost that a proxy on this machine passes on, with commas between them
+  DRAIN              how long running handlers may go on after SIGTERM or SIGINT, such as 1m (default: 20s)
+`;
+
+interface Settings {
+  readonly quickstart: boolean;
+  readonly databaseUrl: string | undefined;
+  readonly file: string;
+  readonly hostname: string;
+  readonly port: number;
+  readonly token: string | undefined;
+  readonly hosts: readonly string[];
+  readonly drain: Duration;
+}
+
+/** The settings, unless help was asked for. An empty variable is none. */
+function readSettings(env: Readonly<Record<string, string | undefined>>): Settings | undefined {
+  const values = readArguments();
+  if (values.help) return undefined;
+  const { HOST, PORT, TOKEN, DATABASE_URL, OSTINATO_DB, ALLOWED_HOSTS, DRAIN } = env;
+  const port = Number(PORT || 8080);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Failure(`PORT: "${PORT}" is no port`);
+  const hostname = HOST || "127.0.0.1";
+  if (!TOKEN && !/^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/.test(hostname)) {
+    throw new Failure(`HOST: others may reach ${hostname}, so TOKEN has to say what lets them in`);
+  }
+  const drain = DRAIN || "20s";
+  parseDuration(drain, "DRAIN");
+  return {
+    quickstart: values.quickstart,
+    databaseUrl: DATABASE_URL || undefined,
+    file: OSTINATO_DB || "ostinato.db",
+    hostname,
+    port,
+    token: TOKEN || undefined,
+    hosts: (ALLOWED_HOSTS ?? "").split(",").map((name) => name.trim()).filter((name) => name !== ""),
+    drain,
+  };
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        quickstart: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new Failure(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+  }
+}
+
+/** The task that there is from the start: it writes its input into the service's log. */
+const log = defineTask("log", (input, { schedule, scheduledAt }) => {
+  console.log(`${clock()}  ${schedule.name ?? schedule.id} of ${scheduledAt.toISOString()}: ${JSON.stringify(input)}`);
+});
+
+async function listen(scheduler: Scheduler, settings: Settings) {
+  const token = settings.token ?? randomBytes(24).toString("base64url");
+  const app = http(scheduler, {
+    authenticate: bearerTokens({ [token]: { id: "operator", admin: true } }),
+    hosts: settings.hosts,
+  });
+  const server = await serve(app.fetch, settings);
+  const store = settings.databaseUrl === undefined ? settings.file : "PostgreSQL";
+  const made = settings.token === undefined ? `; token: ${token}` : "";
+  console.log(`Listening on ${server.url}, schedules in ${store}${made}`);
+  return server;
+}
+
+async function main(): Promise<void> {
+  const settings = readSettings(process.env);
+  if (settings === undefined) return console.log(USAGE);
+  const { databaseUrl, file, drain } = settings;
+  const crontab = settings.quickstart ? new CrontabSchedules({ file: EXAMPLE_CRONTAB, run: false }) : undefined;
+  const scheduler = createScheduler({
+    storage: databaseUrl === undefined ? sqlite(file) : postgres(databaseUrl),
+    tasks: [log, ...(crontab?.tasks ?? [])],
+    plugins: crontab === undefined ? [] : [printRuns()],
+  });
+  try {
+    if (await crontab?.read(scheduler)) await crontab!.register(scheduler);
+    const end = ended();
+    await scheduler.start();
+    const server = await listen(scheduler, settings);
+    console.log(`${clock()}  ${await end}; draining`);
+    // It goes on answering meanwhile, so that whoever sends requests sees in /readyz that no more should come.
+    await scheduler.close({ drain });
+    await server.close();
+  } finally {
+    await scheduler.close({ drain: 0 });
+  }
+  console.log(`${clock()}  closed; the schedules stay`);
+}
+
+await run(main);
