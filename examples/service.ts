@@ -8,7 +8,9 @@
  */
 import { randomBytes } from "node:crypto";
 import process from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { z } from "zod";
 import { createScheduler, defineTask, type Scheduler } from "../mod.ts";
 import { postgres } from "../plugins/storage/postgres/mod.ts";
 import { sqlite } from "../plugins/storage/sqlite/mod.ts";
@@ -20,6 +22,8 @@ import { clock, printRuns } from "./quickstart_output.ts";
 import { serve } from "./serve.ts";
 
 const USAGE = `Usage: service.ts [options]
+
+Serves the scheduler over HTTP. Its tasks are log, which prints its input, and wait, which takes { "duration": "10s" }.
 
   --quickstart       also keep the schedules of the quickstart, those of examples/crontab among them
   -h, --help         print this
@@ -83,9 +87,18 @@ function readArguments() {
   }
 }
 
-/** The task that there is from the start: it writes its input into the service's log. */
+/** The tasks that there are from the start: enough to try everything with. */
 const log = defineTask("log", (input, { schedule, scheduledAt }) => {
   console.log(`${clock()}  ${schedule.name ?? schedule.id} of ${scheduledAt.toISOString()}: ${JSON.stringify(input)}`);
+});
+const wait = defineTask("wait", {
+  input: z.object({ duration: z.string() }),
+  async run({ duration }, { schedule, signal }) {
+    const name = schedule.name ?? schedule.id;
+    console.log(`${clock()}  ${name}: waits ${duration}`);
+    await sleep(parseDuration(duration as Duration, "duration"), undefined, { signal });
+    console.log(`${clock()}  ${name}: has waited`);
+  },
 });
 
 async function listen(scheduler: Scheduler, settings: Settings) {
@@ -108,7 +121,7 @@ async function main(): Promise<void> {
   const crontab = settings.quickstart ? new CrontabSchedules({ file: EXAMPLE_CRONTAB, run: false }) : undefined;
   const scheduler = createScheduler({
     storage: databaseUrl === undefined ? sqlite(file) : postgres(databaseUrl),
-    tasks: [log, ...(crontab?.tasks ?? [])],
+    tasks: [log, wait, ...(crontab?.tasks ?? [])],
     plugins: crontab === undefined ? [] : [printRuns()],
   });
   try {
@@ -116,7 +129,8 @@ async function main(): Promise<void> {
     const end = ended();
     await scheduler.start();
     const server = await listen(scheduler, settings);
-    console.log(`${clock()}  ${await end}; draining`);
+    const why = await end;
+    console.log(`${clock()}  ${why}; draining`);
     // It goes on answering meanwhile, so that whoever sends requests sees in /readyz that no more should come.
     await scheduler.close({ drain });
     await server.close();

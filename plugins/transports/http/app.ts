@@ -8,6 +8,7 @@ import { type HttpOptions, readHttpOptions } from "./options.ts";
 import { problemResponse, type Refusal, refusal } from "./problem.ts";
 import { RateLimiter } from "./rate_limit.ts";
 import { addCallRoutes } from "./routes/calls.ts";
+import { addOperatingRoutes } from "./routes/operating.ts";
 import { addSingleRoutes } from "./routes/schedule.ts";
 import { addScheduleRoutes } from "./routes/schedules.ts";
 import { secure, secured } from "./secure.ts";
@@ -70,13 +71,10 @@ export function http<Extra extends object = object>(
     if (origins !== undefined) app.use(path, corsFor(origins));
     app.use(path, checkConnection(settings), checkOrigin(settings));
   }
-  // Further parts are mounted here, each made from the context and in a file of its own; see HttpContext:
-  //   app.route("/", healthRoutes(context));   health.ts: /healthz, /readyz
-  //   app.route("/", metricsRoutes(context));  metrics.ts: /metrics
-  //   app.route("/", eventRoutes(context));    event_stream.ts: /v1/events
   addScheduleRoutes(app, context);
   addSingleRoutes(app, context);
   addCallRoutes(app, context);
+  addOperatingRoutes(app, context);
   addDocument(app, context);
   addRest(app);
   return app as unknown as HttpApp;

@@ -13,9 +13,8 @@ export interface HttpEnv {
 }
 
 /**
- * What every part of the app is made from. A part is a function of it that answers a Hono app, which `app.ts` mounts at
- * the root: `healthRoutes`, `metricsRoutes`, `eventRoutes` beside the REST routes. Errors that a part throws become
- * problem documents; headers, the check of the connection and CORS are set around all parts.
+ * What every part of the app is made from. Errors that a part throws become problem documents; headers, the check of the
+ * connection and CORS are set around all parts.
  */
 export interface HttpContext {
   readonly scheduler: ServedScheduler;

@@ -1,7 +1,7 @@
 import type { Principal } from "../../../src/contract/mod.ts";
 import { type EventFilter, isAbout } from "./event_filter.ts";
 import { type EventRing, maySee, message } from "./event_ring.ts";
-import { MAX_PIECE_BYTES, RETRY_MS } from "./operating_limits.ts";
+import { MAX_PIECE_BYTES, RETRY_MS } from "./limits.ts";
 
 /** Why events are missing from a stream: more came than are kept, or they were another instance's or life's. */
 export type GapReason = "overrun" | "other_instance";

@@ -9,15 +9,8 @@ import { Audience } from "./audience.ts";
 import type { EventFilter } from "./event_filter.ts";
 import { EventReader } from "./event_reader.ts";
 import { EventRing } from "./event_ring.ts";
-import type { Observed } from "./observed.ts";
-import {
-  HEARTBEAT_MS,
-  KEPT_EVENTS,
-  MAX_STREAM_AGE_MS,
-  MAX_STREAMS,
-  MAX_STREAMS_OF_ONE,
-  STALL_MS,
-} from "./operating_limits.ts";
+import type { ObservedScheduler } from "./served.ts";
+import { HEARTBEAT_MS, KEPT_EVENTS, MAX_STREAM_AGE_MS, MAX_STREAMS, MAX_STREAMS_OF_ONE, STALL_MS } from "./limits.ts";
 import { PoliteLine } from "./polite_line.ts";
 
 /** Bounds of the event streams of one instance. */
@@ -61,7 +54,7 @@ type Controller = ReadableStreamDefaultController<Uint8Array>;
 
 /** The event streams of one instance. It observes the scheduler from the first stream on. */
 export class EventStreams {
-  readonly #scheduler: Observed;
+  readonly #scheduler: ObservedScheduler;
   readonly #rules: EventStreamRules;
   readonly #ring: EventRing;
   readonly #readers = new Map<EventReader, Controller>();
@@ -71,7 +64,7 @@ export class EventStreams {
   #isObserving = false;
   #isClosed = false;
 
-  constructor(scheduler: Observed, rules: EventStreamRules) {
+  constructor(scheduler: ObservedScheduler, rules: EventStreamRules) {
     this.#scheduler = scheduler;
     this.#rules = rules;
     this.#ring = new EventRing(rules.keep, crypto.randomUUID().replaceAll("-", ""));

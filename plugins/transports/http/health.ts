@@ -12,7 +12,7 @@ import {
   plainOptions,
   wholeNumber,
 } from "../../../src/contract/mod.ts";
-import { DEFAULT_MAX_DUE, READY_TIMEOUT_MS } from "./operating_limits.ts";
+import { DEFAULT_MAX_DUE, READY_TIMEOUT_MS } from "./limits.ts";
 import { LookTimeout, type StoreLook } from "./store_look.ts";
 
 /** When an instance counts as ready. */

@@ -5,8 +5,8 @@
  */
 import type { Backlog, ObservedEvent, TaskBacklog } from "../../../src/contract/mod.ts";
 import { CONTENT_TYPE, Counter, Histogram, type LabelValues, writeGauge } from "./exposition.ts";
-import { MAX_TASK_LABELS, SCRAPE_TIMEOUT_MS } from "./operating_limits.ts";
-import type { Observed } from "./observed.ts";
+import { MAX_TASK_LABELS, SCRAPE_TIMEOUT_MS } from "./limits.ts";
+import type { ObservedScheduler } from "./served.ts";
 import type { StoreLook } from "./store_look.ts";
 
 /** Upper bounds in seconds: from a tick to an hour, the longest that most alert on. */
@@ -58,7 +58,7 @@ export class Metrics {
     labels: ["operation"],
   });
 
-  constructor(scheduler: Pick<Observed, "observe">, look: StoreLook) {
+  constructor(scheduler: Pick<ObservedScheduler, "observe">, look: StoreLook) {
     this.#look = look;
     for (const operation of STORE_OPERATIONS) this.#storeErrors.add([operation], 0);
     scheduler.observe((observed) => this.#note(observed));

@@ -5,6 +5,8 @@
  */
 export { http } from "./app.ts";
 export type { HttpApp } from "./context.ts";
+export type { EventStreamOptions } from "./event_stream.ts";
+export type { ReadyOptions } from "./health.ts";
 export type { Authenticate, HttpOptions } from "./options.ts";
 export type { Problem } from "./problem.ts";
 export type { ServedScheduler } from "./served.ts";

@@ -8,6 +8,8 @@ import {
   type Principal,
   wholeNumber,
 } from "../../../src/contract/mod.ts";
+import { type EventStreamOptions, type EventStreamRules, eventStreamRules } from "./event_stream.ts";
+import { type ReadyOptions, type ReadyRules, readyRules } from "./health.ts";
 import { DEFAULT_BODY_BYTES, MAX_BODY_BYTES, MAX_HOSTS, MAX_RATE_LIMIT, MAX_RATE_WINDOW_MS } from "./limits.ts";
 
 /** Says who is asking, or `null` for nobody; may answer a promise. What it throws is logged and refuses with 500. */
@@ -38,6 +40,10 @@ export interface HttpOptions {
    * proxy on the same machine passes on. Any other is refused with 421, against DNS rebinding. Default: none.
    */
   readonly hosts?: readonly string[];
+  /** When `/readyz` says that the instance is ready. */
+  readonly ready?: ReadyOptions;
+  /** Bounds of the event streams at `/v1/events`. */
+  readonly events?: EventStreamOptions;
   /** Where the token is printed and what failed here is told. Default `console`. */
   readonly logger?: Logger;
 }
@@ -51,10 +57,22 @@ export interface HttpSettings {
   /** `undefined` where CORS is off. */
   readonly origins: readonly string[] | undefined;
   readonly hosts: readonly string[];
+  readonly ready: ReadyRules;
+  readonly events: EventStreamRules;
   readonly logger: Logger;
 }
 
-const KEYS = ["authenticate", "readOnly", "maxBodyBytes", "rateLimit", "cors", "hosts", "logger"] as const;
+const KEYS = [
+  "authenticate",
+  "readOnly",
+  "maxBodyBytes",
+  "rateLimit",
+  "cors",
+  "hosts",
+  "ready",
+  "events",
+  "logger",
+] as const;
 
 /**
  * Checks the options.
@@ -81,6 +99,8 @@ export function readHttpOptions(options: unknown): HttpSettings {
     hosts: given.hosts === undefined
       ? []
       : textList(given.hosts, "http.hosts", 'names such as "schedules.example.com"'),
+    ready: readyRules(given.ready as ReadyOptions | undefined),
+    events: eventStreamRules(given.events as EventStreamOptions | undefined),
     logger: readLogger(logger),
   };
 }

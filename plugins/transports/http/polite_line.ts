@@ -1,4 +1,4 @@
-import { MIN_REST_MS, REST_FACTOR, STREAMS_AT_ONCE } from "./operating_limits.ts";
+import { MIN_REST_MS, REST_FACTOR, STREAMS_AT_ONCE } from "./limits.ts";
 
 /**
  * Serves a line a few at a time and rests in between, longer after more work, so that however long the line is, the

@@ -1,13 +1,25 @@
 import type {
+  Backlog,
   Duration,
   Principal,
   SchedulerApi,
   SchedulerEventName,
   SchedulerListener,
+  SchedulerObserver,
 } from "../../../src/contract/mod.ts";
 
+/** What health, metrics and event streams need of a scheduler. */
+export interface ObservedScheduler {
+  /** Is told of every event. */
+  observe(observer: SchedulerObserver): () => void;
+  /** Is told when the scheduler is closed. */
+  on(name: "closed", listener: () => void): () => void;
+  /** What is due and waits. */
+  backlog(options: { readonly limit: number }): Promise<Backlog>;
+}
+
 /** What is served: a scheduler. */
-export interface ServedScheduler<Extra extends object = object> {
+export interface ServedScheduler<Extra extends object = object> extends Omit<ObservedScheduler, "on"> {
   /** The system: code that embeds the scheduler. */
   readonly principal: Principal;
   /** What carries out calls. */

@@ -1,6 +1,6 @@
 import type { Backlog } from "../../../src/contract/mod.ts";
-import { LOOK_FRESH_MS, LOOK_PATIENCE_MS } from "./operating_limits.ts";
-import type { Observed } from "./observed.ts";
+import { LOOK_FRESH_MS, LOOK_PATIENCE_MS } from "./limits.ts";
+import type { ObservedScheduler } from "./served.ts";
 
 /** The store did not answer in time. */
 export class LookTimeout extends Error {
@@ -18,12 +18,12 @@ interface Look {
  * that hangs pile up queries.
  */
 export class StoreLook {
-  readonly #scheduler: Observed;
+  readonly #scheduler: ObservedScheduler;
   readonly #limit: number;
   #latest: Look | undefined;
 
   /** @param limit How many due schedules are counted of each task. */
-  constructor(scheduler: Observed, limit: number) {
+  constructor(scheduler: ObservedScheduler, limit: number) {
     this.#scheduler = scheduler;
     this.#limit = limit;
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineTask, type Scheduler } from "../../../mod.ts";
 import { Metrics } from "../../../plugins/transports/http/metrics.ts";
-import { MAX_TASK_LABELS } from "../../../plugins/transports/http/operating_limits.ts";
+import { MAX_TASK_LABELS } from "../../../plugins/transports/http/limits.ts";
 import { StoreLook } from "../../../plugins/transports/http/store_look.ts";
 import { memory } from "../../../plugins/storage/memory/mod.ts";
 import type { ObservedEvent } from "../../../src/contract/mod.ts";
