@@ -26,6 +26,10 @@ export interface ServedScheduler<Extra extends object = object> extends Omit<Obs
   readonly api: SchedulerApi<Extra>;
   /** Runs what is due now. */
   tick(options?: { readonly budget?: Duration }): Promise<Date | undefined>;
+  /** Is told of every event. */
+  observe(observer: SchedulerObserver): () => void;
+  /** What is due and waits. */
+  backlog(options?: { readonly limit?: number }): Promise<Backlog>;
   /** Listens to an event. */
   on<Name extends SchedulerEventName>(name: Name, listener: SchedulerListener<Name>): () => void;
 }
