@@ -36,6 +36,8 @@ export interface ClientHost {
    * too, so that no time tells the two apart (P4). Nothing to wait for where no task is kept in the store.
    */
   learn(task: unknown, principal: Principal): Promise<void> | undefined;
+  /** Brings the tasks that are kept in the store up to date. */
+  learnAll(): Promise<void>;
   /** Every option key that a plugin owns, with its parser. */
   readonly parsers: ReadonlyMap<string, OptionParser>;
   readonly defaults: Defaults & { readonly [key: string]: unknown };

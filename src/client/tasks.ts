@@ -4,6 +4,7 @@ import { isSystem } from "./principal.ts";
 
 /** The tasks that a principal may use, as far as that can be told without an input. */
 export async function tasksOf(host: ClientHost, principal: Principal): Promise<readonly TaskInfo[]> {
+  await host.learnAll();
   const tasks = [...host.tasks.values()].sort((a, b) => a.name < b.name ? -1 : 1);
   const told: TaskInfo[] = [];
   for (const task of tasks) if (isSystem(principal) || await mayUse(principal, task)) told.push(taskInfo(task));

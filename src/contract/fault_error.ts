@@ -48,7 +48,7 @@ export class FaultError extends Error {
   /** Always `"FaultError"`, unless a subclass says otherwise. */
   override readonly name: string = "FaultError";
   /** `false`, or milliseconds from the fault before which no attempt follows; absent: as `retry` says. */
-  readonly [RETRY]?: false | number;
+  declare readonly [RETRY]?: false | number;
 
   /**
    * Makes a fault.

@@ -68,8 +68,9 @@ function failed(draft: Draft, run: LiveRun, settlement: Settlement): void {
     draft.effects.push({ type: "settled", run, settlement });
     return exhausted(draft, "failed");
   }
-  const notBefore = settlement.retry === undefined || settlement.retry === false ? 0 : settlement.retry;
-  const at = draft.now + Math.round(Math.max(answer.retryAfterMs, notBefore));
+  const { retry: said } = settlement;
+  const delayMs = Math.max(answer.retryAfterMs, typeof said === "number" ? said : 0);
+  const at = Math.min(draft.now + Math.round(delayMs), MAX_DEADLINE);
   const { point, missed, attempt, losses } = run;
   const retry = { point, at, attempt: attempt + 1, missed, cause: "retry" as const };
   setWaiting(draft, [...draft.progress.waiting, losses === undefined ? retry : { ...retry, losses }]);

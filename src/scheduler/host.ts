@@ -114,7 +114,12 @@ export class Host implements ClientHost {
   }
 
   learn(task: unknown, principal: Principal): Promise<void> | undefined {
-    return typeof task === "string" ? this.#known.learn(task, principal.id === SYSTEM_ID) : undefined;
+    const name = typeof task === "string" ? task : (task as { readonly name?: unknown } | null | undefined)?.name;
+    return typeof name === "string" ? this.#known.learn(name, principal.id === SYSTEM_ID) : undefined;
+  }
+
+  learnAll(): Promise<void> {
+    return this.#known.refresh();
   }
 
   #parts(instance: string): Omit<EngineParts, "storage"> {

@@ -206,7 +206,7 @@ describe("webhooks that are made while everything runs", () => {
     }
   };
 
-  it("P2 only an admin makes, sees and changes them, and each answer is what its schema says", async () => {
+  it("B149 P2 only an admin makes, sees and changes them, and each answer is what its schema says", async () => {
     const { ask } = await instance(scratch());
     const url = await keeping([]);
     const request = { name: "notify", url, timeout: "5s", retry: { limit: 2, delay: "1s" } };
@@ -310,6 +310,7 @@ describe("webhooks that are made while everything runs", () => {
       name: "notify",
       url: await keeping(got),
     });
+    const ran = Promise.race([next(one.scheduler, "succeeded"), next(other.scheduler, "succeeded")]);
     // Made where the webhook was not, by one who is no admin, and run by whichever comes first.
     const made = await other.ask("alice", "POST", "/v1/schedules", {
       kind: "at",
@@ -318,7 +319,7 @@ describe("webhooks that are made while everything runs", () => {
       input: { n: 1 },
     });
     expect(made.status).toBe(201);
-    await Promise.race([next(one.scheduler, "succeeded"), next(other.scheduler, "succeeded")]);
+    await ran;
     expect(isOf(secret, got[0]!)).toBe(true);
     expect(JSON.parse(got[0]!.body)).toMatchObject({
       type: "notify",
@@ -395,6 +396,36 @@ describe("webhooks that are made while everything runs", () => {
     await scheduler.update(id, { after: 0 });
     expect((await done).schedule.id).toBe(id);
     expect(got).toHaveLength(1);
+  });
+
+  it("P2 code makes them as the system, or for whom it says, and tells the same", async () => {
+    const hooks = webhooks({ secret: MASTER, ...LOCAL });
+    const { scheduler } = await started(scratch(), { plugins: [hooks] });
+    const got: Got[] = [];
+    const request = { name: "notify", url: await keeping(got) };
+    const alice = { id: "alice" };
+    for (
+      const refused of [
+        () => hooks.create(scheduler, request, alice),
+        () => hooks.list(scheduler, {}, alice),
+        () => hooks.get(scheduler, "notify", alice),
+        () => hooks.rotate(scheduler, "notify", alice),
+        () => hooks.delete(scheduler, "notify", alice),
+      ]
+    ) await expect(refused()).rejects.toMatchObject({ code: "permission_denied" });
+    const made = await hooks.create(scheduler, request, { id: "root", admin: true });
+    const { secret: _secret, ...info } = made;
+    expect(await hooks.get(scheduler, "notify")).toEqual({ ...info, createdBy: "root" });
+    expect(await hooks.list(scheduler)).toEqual({ webhooks: [info] });
+    // Both rotate what they read; one of them is told that it was changed meanwhile, or both came one after the other.
+    const rotations = await Promise.allSettled([hooks.rotate(scheduler, "notify"), hooks.rotate(scheduler, "notify")]);
+    const versions = rotations.flatMap((one) => one.status === "fulfilled" ? [one.value!.version] : []);
+    for (const one of rotations) if (one.status === "rejected") expect(one.reason).toMatchObject({ code: "conflict" });
+    expect([[2], [2, 3], [3, 2]]).toContainEqual(versions);
+    expect(await hooks.delete(scheduler, "notify")).toBe(true);
+    expect([await hooks.delete(scheduler, "notify"), await hooks.get(scheduler, "notify")]).toEqual([false, undefined]);
+    // Its name is free at once.
+    expect((await hooks.create(scheduler, request)).createdBy).toBe("system");
   });
 
   it("pages through them, in the order in which they were made", async () => {

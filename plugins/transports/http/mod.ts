@@ -16,7 +16,7 @@ export type { HttpClientOptions } from "./client/options.ts";
 export type { WebhookAnswer } from "./webhook/answer.ts";
 export type { WebhookPayload, WebhookRun } from "./webhook/delivery.ts";
 export type { ReceivedContext } from "./webhook/received.ts";
-export { webhookReceiver, type WebhookReceiverOptions } from "./webhook/receiver.ts";
+export { type ReceivedRequest, webhookReceiver, type WebhookReceiverOptions } from "./webhook/receiver.ts";
 export type { WebhookInfo } from "./webhook/record.ts";
 export type { DeliveryStore } from "./webhook/remembered.ts";
 export {

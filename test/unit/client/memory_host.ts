@@ -62,6 +62,7 @@ export async function memoryHost(
     },
     tasks: new Map(tasks.map((task) => [task.name, task])),
     learn: () => undefined,
+    learnAll: () => Promise.resolve(),
     parsers,
     defaults: {},
     retentionMs: 60_000,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineTask, FaultError } from "../../../mod.ts";
-import { RETRY } from "../../../src/contract/mod.ts";
+import { MAX_DEADLINE, RETRY } from "../../../src/contract/mod.ts";
 import { SECOND, START, STORES, world } from "../support/schedulers.ts";
 
 describe.each(STORES)("what a fault says of further attempts, over %s", (kind) => {
@@ -42,6 +42,14 @@ describe.each(STORES)("what a fault says of further attempts, over %s", (kind) =
     await scheduler.after(task, 0, undefined, { retry: { limit: 3, delay: "10s", backoff: 1 } });
     await clock.advance("5m");
     expect(runs).toEqual([[0, 1], [45, 2], [55, 3], [65, 4]]);
+  });
+
+  it("F4 T6 a delay that passes the year 9999 waits for the last instant there is", async () => {
+    const { clock, task, scheduler } = await failing(() => new FaultError("busy", { retry: "9999999w" }));
+    const { id } = await scheduler.after(task, 0, undefined, { retry: { limit: 1, delay: "1s" } });
+    await clock.advance("1s");
+    expect(await scheduler.info(id)).toMatchObject({ nextRun: new Date(MAX_DEADLINE), retired: false });
+    expect((await scheduler.info(id)).parked).toBeUndefined();
   });
 
   it("F4 a duration grants no attempt that retry does not", async () => {

@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import type { IncomingHttpHeaders } from "node:http";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { AGAIN, RETRY } from "../../../src/contract/mod.ts";
 import { webhookTask } from "../../../plugins/transports/http/webhook/task.ts";
 import { bodyOf, httpServer } from "../../support/http_servers.ts";
@@ -232,8 +233,20 @@ describe("what a receiver answers", () => {
     expect(ms).toBeGreaterThan(3_000_000);
   });
 
-  it("tells the host, the status and the beginning of what was said, on one line, and no path", async () => {
-    const port = await answering(422, `{"error":\n"order\u0007 42 ${"x".repeat(2_000)}`);
+  it("B143 an input that the task's schema made into what JSON cannot tell is a fault, and nothing is sent", async () => {
+    const got: Got[] = [];
+    const task = webhookTask("notify", {
+      url: `http://127.0.0.1:${await keeping(got)}/`,
+      secret: SECRET,
+      allowHosts: ["127.0.0.1"],
+      input: z.coerce.bigint(),
+    });
+    await expect(Promise.resolve(task.run(1n, contextOf().context))).rejects.toThrow(TypeError);
+    expect(got).toEqual([]);
+  });
+
+  it("B141 tells the host, the status and the beginning of what was said, on one line, and no path", async () => {
+    const port = await answering(422, `{"error":\n"order\u0000\u0007 42 ${"x".repeat(2_000)}`);
     const { message } = await deliverTo(port) as Error;
     expect(message).toMatch(
       /^POST http:\/\/127\.0\.0\.1:\d+: 422 Unprocessable Entity: \{"error": "order 42 x+\.\.\.$/,

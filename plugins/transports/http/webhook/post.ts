@@ -131,7 +131,7 @@ function checkedLookup({ url, destinations }: PostRequest): LookupFunction {
 }
 
 /** Nothing is written before it is known whom the socket is connected to, should a runtime have asked another resolver. */
-function sendOnceChecked(
+export function sendOnceChecked(
   { url, destinations, body }: PostRequest,
   sent: ClientRequest,
   socket: Socket,

@@ -1,4 +1,3 @@
-import type { Context } from "hono";
 import {
   AGAIN,
   type Again,
@@ -37,6 +36,15 @@ export interface WebhookReceiverOptions<Input = unknown, Output = Input> {
    * memory, of this receiver alone.
    */
   readonly deliveries?: DeliveryStore;
+}
+
+/** A request as Hono hands it to a handler. */
+export interface ReceivedRequest {
+  /** Hono's request. */
+  readonly req: {
+    /** The request of the platform, whose body nobody has read. */
+    readonly raw: Request;
+  };
 }
 
 interface Settings {
@@ -81,7 +89,7 @@ const KEYS = ["secret", "input", "run", "tolerance", "deliveries"] as const;
  */
 export function webhookReceiver<Input = unknown, Output = Input>(
   options: WebhookReceiverOptions<Input, Output>,
-): (context: Context) => Promise<Response> {
+): (context: ReceivedRequest) => Promise<Response> {
   const settings = readOptions(options);
   const underWay = new Map<string, Promise<WebhookAnswer>>();
   return async ({ req: { raw } }) => {

@@ -88,8 +88,6 @@ export class Webhooks implements Plugin {
   readonly tasks: TaskSource;
   readonly #masters: readonly SigningKey[];
   readonly #destinations: CheckedDestinations;
-  /** Names that were of a webhook when they were last heard of here: any other task of such a name is in code. */
-  readonly #seen = new Set<string>();
 
   /** See {@linkcode webhooks}. */
   constructor(options: WebhooksOptions) {
@@ -242,7 +240,7 @@ export class Webhooks implements Plugin {
   /** A task in code would go before the webhook, on this instance at least. */
   async #checkFree(scheduler: WebhookScheduler, name: string): Promise<void> {
     const tasks = await scheduler.api.call(scheduler.principal, "tasks", {});
-    if (tasks.some((task) => task.name === name) && !this.#seen.has(name)) throw inUse(name);
+    if (tasks.some((task) => task.name === name)) throw inUse(name);
   }
 
   async #record(scheduler: WebhookScheduler, name: unknown): Promise<Wire<ScheduleInfo> | undefined> {
@@ -274,7 +272,6 @@ export class Webhooks implements Plugin {
   ): Task | undefined {
     const name = definition.tags?.[0];
     if (name === undefined || readRecord(definition.input) === undefined) return undefined;
-    this.#seen.add(name);
     const { retry } = definition.options as { readonly retry?: RetryOption };
     return {
       name,

@@ -5,7 +5,7 @@ export class WebhookError extends FaultError {
   /** Always `"WebhookError"`. */
   override readonly name = "WebhookError";
   /** What the receiver answered; absent where it did not. */
-  readonly status?: number;
+  declare readonly status?: number;
 
   /** Makes the fault of a delivery. */
   constructor(message: string, { status, ...options }: FaultErrorOptions & { readonly status?: number } = {}) {
