@@ -54,6 +54,18 @@ export interface Scheduler<Extra extends object = object> extends ScheduleClient
    * Opens the store and begins to run what is due, what was missed while nothing ran included (C). Without it the
    * scheduler only creates and inspects. Started twice is once; after an error it may be tried again. Until `close` it
    * keeps the process alive, unless `unref: true` (X3). Errors: `closed`, `store_unavailable`, `store_too_new`.
+   *
+   * @example
+   * ```ts
+   * import { createScheduler, defineTask } from "@ostinato/scheduler";
+   *
+   * const beat = defineTask("beat", () => console.log("beat"));
+   * await using scheduler = createScheduler({ tasks: [beat] });
+   * const done = new Promise((resolve) => scheduler.on("succeeded", resolve));
+   * await scheduler.after(beat, 0); // stored, and waits for an instance that is started
+   * await scheduler.start();
+   * await done; // prints beat
+   * ```
    */
   start(): Promise<void>;
   /**

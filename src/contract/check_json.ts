@@ -23,6 +23,18 @@ const MAX_UNIT_BYTES = 24;
  * the caller may go on using its own. U+0000, lone surrogates and own keys such as `__proto__` survive.
  *
  * @throws {SchedulerError} with the rule's codes.
+ * @example
+ * ```ts
+ * import { checkJson, type JsonRule } from "@ostinato/scheduler/contract";
+ *
+ * const rule: JsonRule = { where: "note", maxBytes: 1_000, invalid: "invalid_input", tooLarge: "input_too_large" };
+ * console.log(checkJson({ tags: ["a", null] }, rule)); // { tags: [ "a", null ] }
+ * try {
+ *   checkJson({ at: new Date(0) }, rule);
+ * } catch (error) {
+ *   console.log(error instanceof Error && error.message.startsWith("note.at: ")); // true
+ * }
+ * ```
  */
 export function checkJson(value: unknown, rule: JsonRule): Json {
   const walk = new Walk(rule);

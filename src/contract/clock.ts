@@ -28,6 +28,15 @@ export interface Clock {
  * Calls back once after a delay of any length, in steps that a runtime's timer holds (T7).
  *
  * @returns A function that cancels it.
+ * @example
+ * ```ts
+ * import { longTimer } from "@ostinato/scheduler/contract";
+ * import { manualClock } from "@ostinato/scheduler/testing";
+ *
+ * const clock = manualClock("2030-01-01T00:00:00Z");
+ * longTimer(clock, () => console.log(new Date(clock.now()).toISOString()), 60 * 86_400_000);
+ * await clock.advance("60d"); // prints 2030-03-02T00:00:00.000Z
+ * ```
  */
 export function longTimer(clock: Pick<Clock, "setTimer">, callback: () => void, delayMs: number): () => void {
   const wait = Math.min(delayMs, MAX_TIMER_MS);

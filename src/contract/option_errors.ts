@@ -5,6 +5,13 @@ import { SchedulerError, show } from "./errors.ts";
  *
  * @param where The option's path, such as `"overlap.limit"`.
  * @param expected What would be accepted, as the end of a sentence.
+ * @example
+ * ```ts
+ * import { invalidOption } from "@ostinato/scheduler/contract";
+ *
+ * const { code, message } = invalidOption("quiet.from", 25, "an hour from 0 to 23");
+ * console.log(code, "-", message); // invalid_option - quiet.from: 25 is not accepted; expected an hour from 0 to 23
+ * ```
  */
 export function invalidOption(where: string, given: unknown, expected: string): SchedulerError {
   return new SchedulerError("invalid_option", `${where}: ${show(given)} is not accepted; expected ${expected}`, {
@@ -16,6 +23,12 @@ export function invalidOption(where: string, given: unknown, expected: string): 
  * The error for a key that nobody owns, with the nearest known one.
  *
  * @param where The path of the object that holds the key, ending in a dot; empty at the top.
+ * @example
+ * ```ts
+ * import { unknownOption } from "@ostinato/scheduler/contract";
+ *
+ * console.log(unknownOption("form", ["from", "to"], "quiet.").message); // quiet.form: unknown option; did you mean "from"?
+ * ```
  */
 export function unknownOption(key: string, known: Iterable<string>, where = ""): SchedulerError {
   const names = [...known].sort();
@@ -38,6 +51,16 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
  * Reads a value as a plain object that has no other keys than the known ones.
  *
  * @throws {SchedulerError} `invalid_option` when it is no plain object; `unknown_option` for a key that is not known.
+ * @example
+ * ```ts
+ * import { plainOptions, wholeNumber } from "@ostinato/scheduler/contract";
+ *
+ * function readQuiet(value: unknown, where: string): { from: number; to: number } {
+ *   const { from, to = 24 } = plainOptions(value, ["from", "to"], where);
+ *   return { from: wholeNumber(from, 0, 23, `${where}.from`), to: wholeNumber(to, 1, 24, `${where}.to`) };
+ * }
+ * console.log(readQuiet({ from: 22 }, "quiet")); // { from: 22, to: 24 }
+ * ```
  */
 export function plainOptions<Key extends string>(
   value: unknown,
@@ -65,6 +88,14 @@ export function wholeNumber(value: unknown, least: number, most: number, where: 
  * Reads one of several words.
  *
  * @throws {SchedulerError} `invalid_option` when it is anything else.
+ * @example
+ * ```ts
+ * import { oneOf } from "@ostinato/scheduler/contract";
+ *
+ * const given: unknown = "move";
+ * const outside: "skip" | "move" = oneOf(given, ["skip", "move"], "calendar.outside");
+ * console.log(outside); // move
+ * ```
  */
 export function oneOf<Word extends string>(value: unknown, words: readonly Word[], where: string): Word {
   if (words.includes(value as Word)) return value as Word;

@@ -16,21 +16,38 @@ export interface Schedule<Extra extends object = object> {
   readonly task: string;
   /** The next deadline when this was answered, and after a unit of work as it was committed; `null` as in `info`. */
   readonly nextRun: Date | null;
-  /** See {@linkcode ScheduleClient.stop}. */
+  /**
+   * Ends it and removes it: true if it was live, false if it is over already. Errors: `permission_denied`. See
+   * {@linkcode TransactionClient.stop}.
+   */
   stop(options?: StopOptions & ChangeOptions): Promise<boolean>;
-  /** See {@linkcode ScheduleClient.info}. */
+  /**
+   * Everything about it as it is now, counters and options in force included. Errors: `not_found`, `permission_denied`. See
+   * {@linkcode TransactionClient.info}.
+   */
   info(): Promise<ScheduleInfo>;
-  /** See {@linkcode ScheduleClient.pause}. */
+  /**
+   * Holds its deadlines until `resume`, across restarts too; false if it was paused or is over. See
+   * {@linkcode TransactionClient.pause}.
+   */
   pause(options?: ChangeOptions): Promise<boolean>;
-  /** See {@linkcode ScheduleClient.resume}. */
+  /** Goes on in phase; false if it was not paused or is over. See {@linkcode TransactionClient.resume}. */
   resume(options?: ChangeOptions): Promise<boolean>;
-  /** See {@linkcode ScheduleClient.trigger}. */
+  /**
+   * Asks for one run now, beside the cadence; false if overlap dropped it or it is over. See
+   * {@linkcode TransactionClient.trigger}.
+   */
   trigger(options?: ChangeOptions): Promise<boolean>;
-  /** See {@linkcode ScheduleClient.update}. */
+  /**
+   * Changes when it fires, its input and its options, keeping id and counters; answers it as it is then. Errors:
+   * `not_found`, `permission_denied`, `conflict`, and as creation. See {@linkcode TransactionClient.update}.
+   */
   update(request: UpdateRequest<Extra>, options?: ChangeOptions): Promise<Schedule<Extra>>;
-  /** See {@linkcode ScheduleClient.runs}. */
+  /**
+   * Its runs in progress, then those that are over, the newest first (20 by default). See {@linkcode ScheduleClient.runs}.
+   */
   runs(): Promise<readonly RunInfo[]>;
-  /** See {@linkcode ScheduleClient.explain}. */
+  /** Why it fires or does not, as data and in words. See {@linkcode ScheduleClient.explain}. */
   explain(): Promise<Explanation>;
 }
 

@@ -27,6 +27,7 @@ export type InputAndOptions<Input, Options> = undefined extends Input ? [input?:
 export interface TransactionClient<Extra extends object = object> {
   /**
    * Runs a task once at an instant; a past one is due at once (T1). Overdue, because nothing ran, it still runs (C5).
+   * Errors: those of creations, which {@linkcode TransactionClient} lists.
    *
    * @example
    * ```ts
@@ -46,6 +47,7 @@ export interface TransactionClient<Extra extends object = object> {
   /**
    * Runs a task once after a delay, counted from now by the store's clock. Under a `key` a further creation answers the
    * schedule that is there, as long as it is live (I5).
+   * Errors: those of creations, which {@linkcode TransactionClient} lists.
    *
    * @example
    * ```ts
@@ -67,6 +69,7 @@ export interface TransactionClient<Extra extends object = object> {
    * Runs a task at a fixed interval: first one interval from now, or at `startAt`, and then in phase, however long runs
    * take (T2, T4). An interval below one tick (10 ms) is raised to it (T5). Give it a `name` where a program creates it
    * at each start: registering it again unchanged changes nothing, and makes no second one (N2, N5).
+   * Errors: those of creations, which {@linkcode TransactionClient} lists.
    *
    * @example
    * ```ts
@@ -89,6 +92,7 @@ export interface TransactionClient<Extra extends object = object> {
    * counters, so it is safe at every start, on all instances at once: one schedule results (N1). Unchanged, it stays as
    * it is, and what was missed while down is caught up (N2). Five fields, or six with seconds first (K1), in `timezone`
    * (`"UTC"`); at changes of the clock `dst` decides (K4, K5).
+   * Errors: those of creations, which {@linkcode TransactionClient} lists.
    *
    * @example
    * ```ts
@@ -196,6 +200,22 @@ export interface TransactionClient<Extra extends object = object> {
   /**
    * Goes on after `pause`, in phase with the cadence; a one-shot that came due meanwhile runs at once (L5). False if it
    * was not paused or is over. Errors: `permission_denied`.
+   *
+   * @example
+   * ```ts
+   * import { createScheduler, defineTask } from "@ostinato/scheduler";
+   * import { manualClock } from "@ostinato/scheduler/testing";
+   *
+   * const clock = manualClock("2030-01-01T00:00:00Z");
+   * const beat = defineTask("beat", (_input, ctx) => console.log(ctx.scheduledAt.toISOString()));
+   * await using scheduler = createScheduler({ clock, tasks: [beat] });
+   * await scheduler.start();
+   * const { id } = await scheduler.every(beat, "1h");
+   * await scheduler.pause(id);
+   * await clock.advance("150m"); // two points pass, and neither runs nor counts as missed
+   * console.log(await scheduler.resume(id)); // true
+   * await clock.advance("30m"); // prints 2030-01-01T03:00:00.000Z
+   * ```
    */
   resume(id: string, options?: ChangeOptions): Promise<boolean>;
   /**

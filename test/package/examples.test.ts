@@ -81,29 +81,17 @@ const SAME_EACH_TIME: readonly (readonly [name: string, ...lines: readonly strin
   ],
 ];
 
-/** What is tried below, or in a file of its own. */
-const OTHERS = [
-  "quickstart.ts",
-  "service.ts",
-  "adaptive_polling.ts",
-  "cluster.ts",
-  "deno_kv.ts",
-  "outbox.ts",
-  "pictures/draw.ts",
-  "testing/reminders.test.ts",
-];
-
 /** Parts of examples, which do nothing by themselves. */
 const PARTS = [
+  "crontab_schedules.ts",
+  "program.ts",
+  "serve.ts",
   "pictures/scene.ts",
   "pictures/scenes.ts",
   "pictures/svg.ts",
   "crontab.ts",
   "quickstart_output.ts",
   "postgres_server.ts",
-  "crontab_schedules.ts",
-  "program.ts",
-  "serve.ts",
   "testing/reminders.ts",
 ];
 
@@ -168,6 +156,19 @@ describe("the examples", () => {
     expect(said).toMatch(/^sent: thanks for the chair/m);
   }, 120_000);
 
+  it("F4 A2 webhook.ts: a delivery that fails is tried again under its id, and the answer asks for the next one", async () => {
+    const said = await run("webhook.ts");
+    const deliveries = [...said.matchAll(/attempt (\d+) of the delivery …(\w+)$/gm)];
+    expect(deliveries.map(([, attempt]) => attempt)).toEqual(["1", "2", "1"]);
+    const [first, second, third] = deliveries.map(([, , id]) => id);
+    expect([second === first, third === first]).toEqual([true, false]);
+    expect(said).toMatch(/500 .*the warehouse is closed; it is tried again$/m);
+    expect(said).toMatch(
+      /^the schedule is over: completed\nattempt 1: faulted\nattempt 2: succeeded\nattempt 1: succeeded$/m,
+    );
+    expect(said).toMatch(/^what nobody has signed is answered 4\d\d$/m);
+  });
+
   it("pictures/draw.ts: the README's pictures are what the scheduler does today, and the README shows each", async () => {
     const said = await run("pictures/draw.ts", { parameters: ["--check"] });
     const drawn = [...said.matchAll(/^(\w+\.svg) is current$/gm)].map(([, file]) => file!);
@@ -188,13 +189,15 @@ describe("the examples", () => {
     const files = readdirSync(EXAMPLES, { recursive: true, encoding: "utf8" })
       .map((file) => file.replaceAll("\\", "/"))
       .filter((file) => file.endsWith(".ts") && !file.startsWith("plugins/") && !PARTS.includes(file));
-    expect(files.toSorted()).toEqual([...SAME_EACH_TIME.map(([name]) => name), ...OTHERS].toSorted());
+    const here = fileURLToPath(new URL(".", import.meta.url));
+    const tests = readdirSync(here).filter((file) => file.endsWith(".test.ts"))
+      .map((file) => readFileSync(join(here, file), "utf8")).join("\n");
+    expect(files.filter((file) => !tests.includes(`${file}"`))).toEqual([]);
     const list = readFileSync(join(EXAMPLES, "README.md"), "utf8");
     for (const file of files) {
       expect(list, file).toContain(`(${file})`);
-      if (file === "quickstart.ts" || file === "service.ts") continue;
       const head = readFileSync(join(EXAMPLES, file), "utf8").split("*/", 1)[0];
-      expect(head).toMatch(new RegExp(` \\*     node (?:--test )?examples/${file}\\b`));
+      expect(head).toMatch(new RegExp(` \\*     (?:node (?:--test )?examples/${file}\\b|npm (?:start|run \\w+)\\b)`));
       expect(head).toMatch(new RegExp(` \\*     deno (?:run|test) -A examples/${file}\\b`));
     }
   });

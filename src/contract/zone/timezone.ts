@@ -25,6 +25,17 @@ const MAX_KNOWN = 2_000;
  * IANA does not have (`"PST"`, `"BST"`) are refused.
  * @param where Names the place in an error's message. Default `"timezone"`.
  * @throws {SchedulerError} `invalid_timezone` when it is not such a name.
+ * @example
+ * ```ts
+ * import { checkTimezone, isSchedulerError } from "@ostinato/scheduler/contract";
+ *
+ * console.log(checkTimezone("europe/berlin")); // Europe/Berlin
+ * try {
+ *   checkTimezone("PST");
+ * } catch (error) {
+ *   console.log(isSchedulerError(error, "invalid_timezone")); // true
+ * }
+ * ```
  */
 export function checkTimezone(timezone: string, where = "timezone"): string {
   const found = known.get(timezone);
