@@ -47,6 +47,8 @@ const expression = check(
   (v) => typeof v === "string" && v.length > 0 && v.length <= MAX_CRON_LENGTH,
 );
 const object = check("an object", isObject);
+const maybeText = optional(text);
+const maybeMoment = optional(moment);
 
 const PRINCIPAL: Shape = [["id", label], ["admin", optional(flag)]];
 const BOUNDS: Shape = [["startAt", optional(instant)], ["endAt", optional(instant)], ["maxRuns", optional(positive)]];
@@ -120,7 +122,10 @@ const PROGRESS: Shape = [
   ["consecutiveFaults", count],
   ["missedCount", count],
   ["overlapCount", count],
-  ["lastFault", optional(shaped([["name", text], ["message", text], ["at", moment]]))],
+  [
+    "lastFault",
+    optional(shaped([["name", text], ["message", text], ["stack", maybeText], ["cause", maybeText], ["at", moment]])),
+  ],
   ["lastRun", optional(moment)],
   ["lastDurationMs", optional(sum)],
   ["settledCount", count],
@@ -173,13 +178,16 @@ function isObject(value: unknown): value is Fields {
 
 function isRun(value: unknown): boolean {
   if (!Array.isArray(value)) return false;
-  const [fence, point, startedAt, endedAt, attempt, outcome, instance] = value;
+  const [fence, point, startedAt, endedAt, attempt, outcome, instance, fault] = value;
   return positive.fits(fence) && instant.fits(point) && moment.fits(startedAt) && moment.fits(endedAt) &&
-    positive.fits(attempt) && text.fits(outcome) && text.fits(instance);
+    positive.fits(attempt) && text.fits(outcome) && text.fits(instance) && maybeText.fits(fault);
 }
 
 function isDecision(value: unknown): boolean {
-  return Array.isArray(value) && text.fits(value[0]) && moment.fits(value[1]) && positive.fits(value[2]);
+  if (!Array.isArray(value)) return false;
+  const [what, at, count, point, detail] = value;
+  return text.fits(what) && moment.fits(at) && positive.fits(count) && (point === null || maybeMoment.fits(point)) &&
+    maybeText.fits(detail);
 }
 
 function check(expected: string, fits: Check["fits"]): Check {

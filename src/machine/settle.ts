@@ -1,7 +1,17 @@
 import { type Fault, type LiveRun, MAX_DEADLINE, MAX_WAITING, type SettledAnswer } from "../contract/mod.ts";
 import { isSpent } from "./arm.ts";
 import { arrive } from "./arrive.ts";
-import { armed, decided, type Draft, faulted, isOver, question, remembered, setWaiting } from "./draft.ts";
+import {
+  armed,
+  decided,
+  type Draft,
+  faulted,
+  isOver,
+  milliseconds,
+  question,
+  remembered,
+  setWaiting,
+} from "./draft.ts";
 import { retire, retireIfOver, retireOutOfRange } from "./retire.ts";
 import { addDuration } from "./sketch.ts";
 import { startReady } from "./start.ts";
@@ -66,7 +76,7 @@ function failed(draft: Draft, run: LiveRun, settlement: Settlement): void {
     draft.effects.push({ type: "settled", run, settlement });
     return exhausted(draft, "failed");
   }
-  const at = draft.now + Math.round(answer.retryAfterMs);
+  const at = draft.now + Math.round(milliseconds(answer.retryAfterMs, "the delay of a retry"));
   const { point, missed, attempt, losses } = run;
   const retry = { point, at, attempt: attempt + 1, missed, cause: "retry" as const };
   setWaiting(draft, [...draft.progress.waiting, losses === undefined ? retry : { ...retry, losses }]);
