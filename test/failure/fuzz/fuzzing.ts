@@ -112,14 +112,29 @@ export const anything: fc.Arbitrary<unknown> = fc.oneof(
   fc.anything({ maxDepth: 2, maxKeys: 4, withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }),
 );
 
+class Trap extends Error {}
+
 function throws(what: string): never {
-  throw new Error(`fuzz: ${what}`);
+  throw new Trap(`fuzz: ${what}`);
+}
+
+/** Whether an error is what the given value itself threw: passed on, it is as good as a refusal. */
+export function isTrap(error: unknown): boolean {
+  return error instanceof Trap;
 }
 
 function cyclic(): unknown {
   const cycle: Record<string, unknown> = {};
   cycle["self"] = cycle;
   return cycle;
+}
+
+function shown(input: unknown): string {
+  try {
+    return fc.stringify(input);
+  } catch {
+    return "of a value that cannot be shown";
+  }
 }
 
 /** Tries so many inputs; answers how many were accepted, for a test to show that some were. */
@@ -139,16 +154,23 @@ export function fuzz<T>(
         try {
           if (accepts(input)) accepted++;
         } catch (cause) {
-          throw new Error(`for the input ${fc.stringify(input)}: ${cause instanceof Error ? cause.message : cause}`, {
+          throw new Error(`for the input ${shown(input)}: ${cause instanceof Error ? cause.message : cause}`, {
             cause,
           });
         }
       }
     },
   );
-  fc.assert(property, { numRuns: Math.ceil(inputs * SCALE / PER_RUN), ...seed });
+  report(what, fc.check(property, { numRuns: Math.ceil(inputs * SCALE / PER_RUN), ...seed }));
   console.log(`fuzz: ${what}: ${tried} inputs, ${accepted} accepted`);
   return accepted;
+}
+
+/** fast-check's own report would show inputs that do not let themselves be shown. */
+function report<T>(what: string, { failed, seed, numRuns, errorInstance }: fc.RunDetails<T>): void {
+  if (!failed) return;
+  const message = errorInstance instanceof Error ? errorInstance.message : errorInstance;
+  throw new Error(`${what}: FUZZ_SEED=${seed} fails at run ${numRuns}: ${message}`, { cause: errorInstance });
 }
 
 /** The same where trying an input takes turns of the event loop. */
@@ -162,9 +184,13 @@ export async function fuzzAsync<T>(
   let tried = 0;
   const property = fc.asyncProperty(arbitrary, async (input) => {
     tried++;
-    if (await accepts(input)) accepted++;
+    try {
+      if (await accepts(input)) accepted++;
+    } catch (cause) {
+      throw new Error(`for the input ${shown(input)}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    }
   });
-  await fc.assert(property, { numRuns: Math.ceil(inputs * SCALE), ...seed });
+  report(what, await fc.check(property, { numRuns: Math.ceil(inputs * SCALE), ...seed }));
   console.log(`fuzz: ${what}: ${tried} inputs, ${accepted} accepted`);
   return accepted;
 }
@@ -174,7 +200,7 @@ export function answerOf<T>(call: () => T, ...codes: SchedulerErrorCode[]): { re
   try {
     return { answer: prompt(call) };
   } catch (error) {
-    if (isSchedulerError(error) && codes.includes(error.code)) return undefined;
+    if (isTrap(error) || (isSchedulerError(error) && codes.includes(error.code))) return undefined;
     throw error;
   }
 }
