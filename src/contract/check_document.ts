@@ -48,6 +48,8 @@ const expression = check(
   (v) => typeof v === "string" && v.length > 0 && v.length <= MAX_CRON_LENGTH,
 );
 const object = check("an object", isObject);
+const maybeText = optional(text);
+const maybeMoment = optional(moment);
 
 const PRINCIPAL: Shape = [["id", label], ["admin", optional(flag)]];
 const BOUNDS: Shape = [["startAt", optional(instant)], ["endAt", optional(instant)], ["maxRuns", optional(positive)]];
@@ -121,7 +123,10 @@ const PROGRESS: Shape = [
   ["consecutiveFaults", count],
   ["missedCount", count],
   ["overlapCount", count],
-  ["lastFault", optional(shaped([["name", text], ["message", text], ["at", moment]]))],
+  [
+    "lastFault",
+    optional(shaped([["name", text], ["message", text], ["stack", maybeText], ["cause", maybeText], ["at", moment]])),
+  ],
   ["lastRun", optional(moment)],
   ["lastDurationMs", optional(sum)],
   ["settledCount", count],
@@ -173,7 +178,10 @@ function isObject(value: unknown): value is Fields {
 }
 
 function isDecision(value: unknown): boolean {
-  return Array.isArray(value) && text.fits(value[0]) && moment.fits(value[1]) && positive.fits(value[2]);
+  if (!Array.isArray(value)) return false;
+  const [what, at, count, point, detail] = value;
+  return text.fits(what) && moment.fits(at) && positive.fits(count) && (point === null || maybeMoment.fits(point)) &&
+    maybeText.fits(detail);
 }
 
 function check(expected: string, fits: Check["fits"]): Check {

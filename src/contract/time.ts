@@ -97,8 +97,17 @@ function instantMs(value: unknown): number | undefined {
   if (typeof value === "string") return isoMs(value);
   if (value instanceof Date) return value.getTime();
   if (typeof value !== "object" || value === null) return undefined;
-  const epoch = (value as { epochMilliseconds?: unknown }).epochMilliseconds;
+  const epoch = ownTime(value as { readonly epochMilliseconds?: unknown });
   return typeof epoch === "number" ? epoch : undefined;
+}
+
+/** A getter or a proxy may throw anything. */
+function ownTime(value: { readonly epochMilliseconds?: unknown }): unknown {
+  try {
+    return value.epochMilliseconds;
+  } catch {
+    return undefined;
+  }
 }
 
 function isoMs(text: string): number | undefined {

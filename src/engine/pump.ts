@@ -4,8 +4,9 @@ import {
   MAX_ADVANCE,
   PROMPT_ADVANCE,
   type ScheduleDocument,
+  show,
 } from "../contract/mod.ts";
-import { type Claim, type Done, type Effect, step } from "../machine/mod.ts";
+import { type Claim, type Done, type Effect, park, step } from "../machine/mod.ts";
 import { Backoff } from "./backoff.ts";
 import { JumpWatch } from "./jump_watch.ts";
 import type { EngineParts } from "./parts.ts";
@@ -157,10 +158,11 @@ export class Pump {
 
   /** The step for what is due; leaves documents of a task alone once the task's own limit is claimed. */
   #stepper(claim: Claim): (document: ScheduleDocument, now: number) => Change<Done> {
-    const { slots, env } = this.#parts;
+    const { slots, env, tasks } = this.#parts;
     const claimed = new Map<string, number>();
     return (document, now) => {
       const { task } = document.definition;
+      if (!tasks.has(task) && document.progress.retired === undefined) return strayed(document);
       const limited = slots.isLimited(task);
       if (limited && (claimed.get(task) ?? 0) >= slots.room(task)) return { value: nothing(document) };
       const result = step(document, { type: "due", claim }, now, env);
@@ -179,6 +181,13 @@ const BEHIND_MS = 1_000;
 
 function isLate(effect: Effect): boolean {
   return effect.type === "start" && effect.lateMs > BEHIND_MS;
+}
+
+/** A document that was found under a task of ours and says that it is of another one: somebody has edited it. */
+function strayed(document: ScheduleDocument): Change<Done> {
+  const error = `it stands in the lane of another task than its own, ${show(document.definition.task)}`;
+  const result = park(document, error);
+  return { value: { before: document, result }, document: result.document };
 }
 
 function nothing(document: ScheduleDocument): Done {

@@ -96,17 +96,16 @@ export class Settler {
   }
 
   #group({ execution, outcome }: Pending, claim: Claim | undefined): Group<Done> {
-    const { env } = this.#parts;
+    const { env, tasks } = this.#parts;
     const { settlement, changes } = outcome;
     const buffered = changes?.stored ?? [];
-    const event = claim === undefined
-      ? { type: "settled", settlement } as const
-      : { type: "settled", settlement, claim } as const;
     const settle = {
       select: { id: execution.document.id },
       decide(before: Done["before"], now: number) {
         if (before === undefined) return refused(execution, undefined, buffered.length > 0);
-        const result = step(before, event, now, env);
+        // It may have been given to a task that this instance has not: what follows is for others to start (M2).
+        const mine = claim !== undefined && tasks.has(before.definition.task) ? { claim } : {};
+        const result = step(before, { type: "settled", settlement, ...mine }, now, env);
         if (!result.answer && buffered.length > 0) return refused(execution, before, true);
         const value: Done = { before, result };
         return result.document === before ? { value } : { value, document: result.document };

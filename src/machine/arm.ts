@@ -1,6 +1,6 @@
 import type { Cadence } from "../calendar/mod.ts";
 import { MAX_DEADLINE } from "../contract/mod.ts";
-import { armed, decided, type Draft, draftCadence, question } from "./draft.ts";
+import { armed, decided, type Draft, draftCadence, milliseconds, question } from "./draft.ts";
 
 /** Points that policies may refuse in a row before the search rests: the next of them is armed, and asked about again then. */
 const MAX_REFUSED = 1_000;
@@ -19,7 +19,8 @@ export function arm(draft: Draft, after: number): void {
   for (let refused = 0; point !== null && refused < MAX_REFUSED; refused++) {
     const skip = refusal(draft, point);
     if (skip === undefined) break;
-    const resume = Math.max(point, (skip.until ?? point + 1) - 1);
+    const { until = point + 1 } = skip;
+    const resume = point + Math.max(0, milliseconds(until - point, "the end of a skip") - 1);
     decided(draft, "skipped", point, cadence.count(point - 1, resume), skip.skip);
     point = cadence.next(resume);
   }
@@ -57,5 +58,6 @@ export function deadlineOf(draft: Draft, point: number): number {
     deadline = policy.shift({ ...question(draft), point, deadline, random }) ?? deadline;
   }
   if (deadline === point) return point;
-  return Math.min(MAX_DEADLINE, Math.max(Math.round(deadline), draft.now + draft.env.tickMs));
+  const shifted = point + Math.round(milliseconds(deadline - point, "a shift"));
+  return Math.min(MAX_DEADLINE, Math.max(shifted, draft.now + draft.env.tickMs));
 }

@@ -1,7 +1,7 @@
 import type { Cadence } from "../calendar/mod.ts";
 import { type CatchupBacklog, MAX_DEFAULT_GRACE_MS, MAX_WAITING, type MissedAnswer } from "../contract/mod.ts";
 import { arm, newestAdmitted, refusal } from "./arm.ts";
-import { armed, decided, type Draft, draftCadence, question, setBacklog, setWaiting } from "./draft.ts";
+import { armed, decided, type Draft, draftCadence, milliseconds, question, setBacklog, setWaiting } from "./draft.ts";
 import { overlap, overlapAnswer } from "./overlap.ts";
 
 /** The longest list of separate stretches that catchup `all` may owe; the oldest is given up beyond it. */
@@ -36,7 +36,10 @@ function arriveOne(draft: Draft, point: number, at: number): void {
 function arriveAll(draft: Draft, cadence: Cadence, first: number, at: number, upTo: number): void {
   if (refusal(draft, first) !== undefined) return arm(draft, first - 1);
   const { runs } = draft.progress;
-  const span = Math.max(0, ...draft.env.policies.map((policy) => policy.span?.(question(draft)) ?? 0));
+  const span = Math.max(
+    0,
+    ...draft.env.policies.map((policy) => milliseconds(policy.span?.(question(draft)) ?? 0, "a span")),
+  );
   const passed = Math.max(first, cadence.previous(upTo - span) ?? first);
   const last = newestAdmitted(draft, cadence, first, passed);
   if (last < passed) decided(draft, "skipped", passed, cadence.count(last, passed));
@@ -109,7 +112,7 @@ function firstOrdinary(draft: Draft, cadence: Cadence, stretch: Stretch): number
 function graceAnswer(draft: Draft): number | undefined {
   for (const policy of draft.env.policies) {
     const grace = policy.grace?.(question(draft));
-    if (grace !== undefined) return grace;
+    if (grace !== undefined) return milliseconds(grace, "a grace");
   }
   return undefined;
 }
@@ -131,12 +134,14 @@ function catchUpEach(
 ): void {
   let owed = count;
   let from = first;
-  if (answer.windowMs !== undefined && first < draft.now - answer.windowMs) {
-    from = cadence.next(draft.now - answer.windowMs - 1) ?? newest + 1;
+  const windowMs = answer.windowMs === undefined ? Infinity : milliseconds(answer.windowMs, "a window");
+  if (first < draft.now - windowMs) {
+    from = cadence.next(draft.now - windowMs - 1) ?? newest + 1;
     owed = from > newest ? 0 : cadence.count(from - 1, newest);
   }
-  if (owed > answer.limit) {
-    owed = answer.limit;
+  const limit = Math.max(0, Math.trunc(milliseconds(answer.limit, "a limit")));
+  if (owed > limit) {
+    owed = limit;
     from = newestPoints(cadence, from, newest, owed);
   }
   if (owed < count) missed(draft, count - owed, first, owed === 0 ? newest : cadence.previous(from - 1) ?? first);

@@ -6,12 +6,15 @@ import {
   type Fault,
   type LiveRun,
   MAX_DECISIONS,
+  MAX_DURATION_MS,
   type PastRun,
   type PolicyQuestion,
   rememberRun,
   type ScheduleDefinition,
   type ScheduleDocument,
   type ScheduleProgress,
+  SchedulerError,
+  show,
   type StoredDecision,
   type WaitingRun,
 } from "../contract/mod.ts";
@@ -70,6 +73,20 @@ export function draftCadence(draft: Draft): Cadence | null {
 export function question(draft: Draft): PolicyQuestion {
   const { id, definition, now } = draft;
   return { id, kind: definition.spec.kind, options: definition.options, now };
+}
+
+/**
+ * A number that a policy answered, within what times can be worked out from. An option that was damaged in its store, or
+ * a policy's mistake, must not become a time that is none.
+ *
+ * @throws {SchedulerError} `invalid_option`, which parks the schedule where it is due or a run of it is settled.
+ */
+export function milliseconds(answer: number, what: string): number {
+  if (typeof answer === "number" && !Number.isNaN(answer)) {
+    return Math.max(-MAX_DURATION_MS, Math.min(answer, MAX_DURATION_MS));
+  }
+  const problem = `a policy answered ${show(answer)} when it was asked for ${what}; expected milliseconds`;
+  throw new SchedulerError("invalid_option", problem, { details: { where: what, given: show(answer) } });
 }
 
 /** Whether anything is left that will or may run. */

@@ -5,5 +5,5 @@ export { parseRunId, runId } from "./run_id.ts";
 export { DEFAULT_MAX_LOST } from "./settle.ts";
 export { p99 } from "./sketch.ts";
 export { type Standing, standing } from "./standing.ts";
-export { step } from "./step.ts";
+export { park, step } from "./step.ts";
 export * from "./types.ts";

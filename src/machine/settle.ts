@@ -1,7 +1,17 @@
 import { type Fault, type LiveRun, MAX_DEADLINE, MAX_WAITING, type SettledAnswer } from "../contract/mod.ts";
 import { isSpent } from "./arm.ts";
 import { arrive } from "./arrive.ts";
-import { armed, decided, type Draft, faulted, isOver, question, remembered, setWaiting } from "./draft.ts";
+import {
+  armed,
+  decided,
+  type Draft,
+  faulted,
+  isOver,
+  milliseconds,
+  question,
+  remembered,
+  setWaiting,
+} from "./draft.ts";
 import { retire, retireIfOver, retireOutOfRange } from "./retire.ts";
 import { addDuration } from "./sketch.ts";
 import { startReady } from "./start.ts";
@@ -69,7 +79,8 @@ function failed(draft: Draft, run: LiveRun, settlement: Settlement): void {
     return exhausted(draft, "failed");
   }
   const { retry: said } = settlement;
-  const delayMs = Math.max(answer.retryAfterMs, typeof said === "number" ? said : 0);
+  const answered = milliseconds(answer.retryAfterMs, "the delay of a retry");
+  const delayMs = Math.max(answered, typeof said === "number" ? said : 0);
   const at = Math.min(draft.now + Math.round(delayMs), MAX_DEADLINE);
   const { point, missed, attempt, losses } = run;
   const retry = { point, at, attempt: attempt + 1, missed, cause: "retry" as const };

@@ -1,4 +1,4 @@
-import type { LiveRun, ScheduleDocument } from "../contract/mod.ts";
+import { isSchedulerError, type LiveRun, type ScheduleDocument, SchedulerError } from "../contract/mod.ts";
 import { abortRun, createDocument, pause, resume, stop, trigger, update } from "./change.ts";
 import { due, unknownOption, waitForPolicy } from "./due.ts";
 import { type Draft, draftOf, finished, setRun, unchanged } from "./draft.ts";
@@ -11,11 +11,19 @@ import { wakeAt } from "./wake.ts";
  * The one place that decides anything about a schedule. Pure and synchronous: the same document, event, time and random
  * numbers give the same result, so it may be called again when a store has to try again.
  *
- * @throws {SchedulerError} only for `updated`, as {@linkcode createDocument} does.
+ * @throws {SchedulerError} only for what somebody calls: for `updated` as {@linkcode createDocument} does, otherwise
+ * `invalid_option` where what is stored cannot be used.
  */
 export function step(document: ScheduleDocument, event: MachineEvent, now: number, env: MachineEnv): StepResult {
   if (document.parked !== undefined) return stepParked(document, event, now, env);
-  const draft = draftOf(document, now, env);
+  try {
+    return stepReadable(document, event, draftOf(document, now, env));
+  } catch (error) {
+    return failed(document, event, error);
+  }
+}
+
+function stepReadable(document: ScheduleDocument, event: MachineEvent, draft: Draft): StepResult {
   switch (event.type) {
     case "due":
       return stepDue(document, draft, event.claim);
@@ -70,25 +78,50 @@ function stepDue(document: ScheduleDocument, draft: Draft, claim: Claim): StepRe
     waitForPolicy(draft, unknown);
     return finished(draft, true);
   }
-  try {
-    due(draft, claim);
-  } catch (error) {
-    return parked(document, error);
-  }
+  due(draft, claim);
   const wake = wakeAt(draft);
   // Whatever could start has started: a document that were due again at once would be found again for ever.
   draft.progress.wakeAt = wake === null ? null : Math.max(wake, draft.now + 1);
   return finished(draft, true);
 }
 
-/** A stored spec or option that cannot be read stops this schedule alone. */
-function parked(document: ScheduleDocument, error: unknown): StepResult {
-  const message = error instanceof Error ? error.message : String(error);
+/**
+ * A stored spec or option that cannot be read, or a policy that throws, stops this schedule alone: others share the
+ * commit. Whoever called hears of it instead, as far as the call needs to know what it could not read.
+ */
+function failed(document: ScheduleDocument, event: MachineEvent, error: unknown): StepResult {
+  switch (event.type) {
+    case "due":
+    case "renewed":
+    case "released":
+      return park(document, messageOf(error));
+    case "settled":
+      return { ...park(document, messageOf(error)), answer: true };
+    case "stopped":
+      return { document: null, effects: [{ type: "stopped" }], answer: true };
+    default:
+      throw isSchedulerError(error) ? error : unreadable(document, error);
+  }
+}
+
+/** Takes a document that cannot be used out of everybody's way. */
+export function park(document: ScheduleDocument, error: string): StepResult {
   return {
-    document: { ...document, parked: message, progress: { ...document.progress, wakeAt: null } },
-    effects: [{ type: "parked", error: message }],
+    document: { ...document, parked: error, progress: { ...document.progress, wakeAt: null } },
+    effects: [{ type: "parked", error }],
     answer: false,
   };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function unreadable({ id }: ScheduleDocument, cause: unknown): SchedulerError {
+  const problem = `schedule ${id}: its stored definition cannot be used: ${
+    messageOf(cause)
+  }; expected it as it was written`;
+  return new SchedulerError("invalid_option", problem, { details: { id }, cause });
 }
 
 /** The record of a retired schedule goes once its time is over and no lease is left. */
@@ -120,12 +153,7 @@ function stepSettled(
     if (retired === undefined) settle(draft, run, settlement, claim);
     else draft.progress.runs = draft.progress.runs.filter((live) => live !== run);
   };
-  try {
-    return withRun(document, draft, settlement.fence, apply, undefined, retired?.reason !== STOPPED);
-  } catch (error) {
-    // The other settlements of its commit must not wait for this one for ever.
-    return { ...parked(document, error), answer: true };
-  }
+  return withRun(document, draft, settlement.fence, apply, undefined, retired?.reason !== STOPPED);
 }
 
 /** Applies to a run that is still live; answers whether it is. A schedule that was stopped ignores what its runs say. */

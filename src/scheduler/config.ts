@@ -143,13 +143,14 @@ export function checkConfig(config: SchedulerConfig, standard: readonly AnyPlugi
   for (const key of Object.keys(config)) {
     if (!KEYS.includes(key)) problems.found.push(`${key}: unknown key${hint(key, KEYS)}`);
   }
-  const plugins = [
+  const given = [
     ...list<AnyPlugin>(problems, config.plugins, "plugins"),
     ...list<AnyPlugin>(problems, config.policies ?? standard, "policies"),
   ];
   const storage = checkStorage(problems, config.storage ?? memory());
   const report = (problem: string) => void problems.found.push(problem);
-  checkPlugins(report, plugins, storage);
+  checkPlugins(report, given, storage);
+  const plugins = given.filter((plugin) => typeof plugin === "object" && plugin !== null);
   checkParts(problems, config);
   const parsers = checkOptions(report, plugins);
   const tasks = checkTasks(problems, list<AnyTask>(problems, config.tasks, "tasks"), parsers.get("retry"));
@@ -239,7 +240,9 @@ function checkStorage(problems: Problems, storage: Storage): Storage {
   const missing = (["open", "close", "now", "advance", "apply", "get", "find", "nextWake", "backlog"] as const)
     .filter((ability) => typeof storage?.[ability] !== "function");
   if (missing.length > 0) problems.found.push(`storage: ${show(storage)} lacks ${missing.join(", ")}`);
-  else if (storage.supports.enlist && storage.enlist === undefined) {
+  else if (typeof storage.supports !== "object" || storage.supports === null) {
+    problems.found.push(`storage: supports: ${show(storage.supports)} given; expected what it can do`);
+  } else if (storage.supports.enlist && storage.enlist === undefined) {
     problems.found.push("storage: supports enlist without having it");
   } else if (storage.supports.push && storage.subscribe === undefined) {
     problems.found.push("storage: supports push without having subscribe");

@@ -106,6 +106,7 @@ describe("checkDocument", () => {
     ["progress.durationSum", -1],
     ["progress.stopping", false],
     ["progress.lastFault.message", 7],
+    ["progress.lastFault.stack", {}],
     ["parked", 1],
   ])("B061 refuses %s: %s, naming it", (path, value) => {
     const failing = () => checkDocument(withField(path, value));
@@ -117,8 +118,12 @@ describe("checkDocument", () => {
     expect(() => checkDocument(withField("progress.runs", [progress.runs[0], second]))).toThrow(
       'progress.runs[1].leaseUntil: "soon"; expected an instant',
     );
-    expect(() => checkDocument(withField("progress.history", "i,1,2"))).toThrow("progress.history");
-    expect(() => checkDocument(withField("progress.decisions", [["ran", 1, 0]]))).toThrow("progress.decisions[0]");
+    for (const history of ["i,1,2", [[1, 2]], "i,1,1,0,0,1,9"]) {
+      expect(() => checkDocument(withField("progress.history", history))).toThrow("progress.history");
+    }
+    for (const entry of [["ran", 1, 0], ["ran", 1, 1, 1e300], ["ran", 1, 1, "soon"], ["ran", 1, 1, null, {}]]) {
+      expect(() => checkDocument(withField("progress.decisions", [entry]))).toThrow("progress.decisions[0]");
+    }
     expect(() => checkDocument(withField("definition.tags", ["a", ""]))).toThrow("definition.tags[1]");
   });
 
