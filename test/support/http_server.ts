@@ -23,7 +23,7 @@ interface DenoServe {
 
 /** Serves an app as its users would on the runtime that runs the tests. */
 export async function listen(app: Served, hostname = "127.0.0.1", port = 0): Promise<Listening> {
-  const { Deno } = globalThis as { readonly Deno?: DenoServe };
+  const { Deno } = globalThis as unknown as { readonly Deno?: DenoServe };
   if (Deno !== undefined) {
     const server = Deno.serve({ port, hostname, onListen: () => {} }, (request, info) => app.fetch(request, info));
     return listening(server.addr.port, () => server.shutdown());

@@ -1,26 +1,24 @@
 import {
   CONTRACT,
   type Duration,
-  FaultError,
   invalidOption,
   isSchedulerError,
   plainOptions,
   type Plugin,
   type Principal,
   type RetryOption,
-  type ScheduleDocument,
   type ScheduleInfo,
   type SchedulerApi,
   SchedulerError,
   show,
-  type Task,
   type TaskSource,
   wholeNumber,
   type Wire,
 } from "../../../../src/contract/mod.ts";
-import { MAX_WEBHOOK_NAME, MAX_WEBHOOK_PAGE, ROTATION_MS } from "./limits.ts";
+import { MAX_WEBHOOK_NAME, MAX_WEBHOOK_PAGE } from "./limits.ts";
 import { infoOf, isWebhookName, NEVER, readRecord, recordKey, RECORDS, type WebhookInfo } from "./record.ts";
 import { deriveSecret, readSecrets, type SigningKey } from "./signing.ts";
+import { labelOf, storedTask } from "./stored_task.ts";
 import {
   addressesOf,
   type CheckedDestinations,
@@ -29,7 +27,7 @@ import {
   readDestinations,
   readUrl,
 } from "./target.ts";
-import { readTimeout, runDelivery } from "./task.ts";
+import { readTimeout } from "./task.ts";
 
 /** What {@linkcode webhooks} takes. */
 export interface WebhooksOptions extends Destinations {
@@ -94,7 +92,8 @@ export class Webhooks implements Plugin {
     const { secret, ...destinations } = plainOptions(options, ["secret", ...DESTINATION_KEYS], "webhooks");
     this.#masters = readSecrets(secret, "webhooks.secret");
     this.#destinations = readDestinations(destinations, "webhooks");
-    this.tasks = { records: RECORDS, taskOf: (record, current) => this.#taskOf(record, current) };
+    const using = { masters: this.#masters, destinations: this.#destinations };
+    this.tasks = { records: RECORDS, taskOf: (record, current) => storedTask(record, current, using) };
   }
 
   /**
@@ -265,40 +264,6 @@ export class Webhooks implements Plugin {
     if (info === undefined) throw new SchedulerError("not_found", "webhook: it was deleted meanwhile");
     return { ...info, secret: await deriveSecret(this.#masters[0]!, labelOf(id, info.version)) };
   }
-
-  #taskOf(
-    { definition }: ScheduleDocument,
-    current: () => Promise<ScheduleDocument | undefined>,
-  ): Task | undefined {
-    const name = definition.tags?.[0];
-    if (name === undefined || readRecord(definition.input) === undefined) return undefined;
-    const { retry } = definition.options as { readonly retry?: RetryOption };
-    return {
-      name,
-      ...(retry === undefined ? {} : { retry }),
-      run: async (input, context) => {
-        const record = await current();
-        if (record === undefined) throw new FaultError(`webhook ${show(name)}: it was deleted`, { retry: false });
-        return await runDelivery(await this.#delivery(name, record), name, input, context);
-      },
-    };
-  }
-
-  async #delivery(name: string, { id, definition }: ScheduleDocument) {
-    const { url, timeout, version, rotatedAt } = readRecord(definition.input)!;
-    const isRotating = rotatedAt !== undefined && Date.now() - Date.parse(rotatedAt) < ROTATION_MS;
-    const versions = isRotating ? [version, version - 1] : [version];
-    const secrets = await Promise.all(
-      this.#masters.flatMap((master) => versions.map((one) => deriveSecret(master, labelOf(id, one)))),
-    );
-    const where = `webhook ${name}`;
-    return {
-      url: readUrl(url, this.#destinations, where),
-      destinations: this.#destinations,
-      keys: secrets.flatMap((secret) => readSecrets(secret, where)),
-      timeoutMs: readTimeout(timeout, where),
-    };
-  }
 }
 
 /**
@@ -324,11 +289,6 @@ export class Webhooks implements Plugin {
  */
 export function webhooks(options: WebhooksOptions): Webhooks {
   return new Webhooks(options);
-}
-
-/** What a secret is derived from: an id is never used again, so a webhook that is made anew has another secret. */
-function labelOf(id: string, version: number): string {
-  return `webhook.${id}.${version}`;
 }
 
 function checkAdmin({ admin }: Principal): void {
