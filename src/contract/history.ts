@@ -23,11 +23,13 @@ export interface PastRun {
 /** Outcomes by the numbers that stand for them in the text. */
 const OUTCOMES: readonly RunOutcome[] = ["succeeded", "faulted", "timeout", "aborted", "replaced", "lost"];
 
+/** The last instant that a `Date` holds, and minus it the first. */
+const MAX_DATE = 8.64e15;
+
 const SEPARATORS = /[%,;]/g;
 const ESCAPES = /%(?:25|2C|3B)/g;
 
-// So few digits that every sum of three is an instant that a Date holds.
-const NUMBER = "-?\\d{1,15}(?:\\.\\d+)?(?:e-\\d+)?";
+const NUMBER = "-?\\d{1,16}(?:\\.\\d+)?(?:e-\\d+)?";
 const RUN = `[^,;]*(?:,${NUMBER}){5},[0-${OUTCOMES.length - 1}](?:,[^,;]*)?`;
 const HISTORY = new RegExp(`^(?:${RUN}(?:;${RUN})*)?$`);
 
@@ -59,12 +61,12 @@ export function readHistory(history: string): PastRun[] {
   return history.split(";").map((entry) => {
     const [instance, fence, point, started, ended, attempt, outcome, fault] = entry.split(",");
     if (instance !== "") holder = unescaped(instance!);
-    const startedAt = Number(point) + Number(started);
+    const startedAt = instant(Number(point) + Number(started));
     return {
       fence: Number(fence),
-      point: Number(point),
+      point: instant(Number(point)),
       startedAt,
-      endedAt: startedAt + Number(ended),
+      endedAt: instant(startedAt + Number(ended)),
       attempt: Number(attempt),
       outcome: OUTCOMES[Number(outcome)]!,
       instance: holder,
@@ -76,6 +78,11 @@ export function readHistory(history: string): PastRun[] {
 /** Whether a text is a history of at most so many runs. */
 export function isHistory(text: unknown, limit: number): text is string {
   return typeof text === "string" && HISTORY.test(text) && latest(text, limit) === text;
+}
+
+/** A damaged history may hold times that no `Date` does. */
+function instant(time: number): number {
+  return Math.min(Math.max(time, -MAX_DATE), MAX_DATE);
 }
 
 function latest(history: string, limit: number): string {

@@ -44,10 +44,15 @@ describe("V4: the history of runs as text", () => {
     "a,1,2,3,4,x,1",
     "a,1,2,3,4,5,1,fault,more",
     "a,1,1e9,3,4,5,1",
-    `a,1,${"9".repeat(16)},3,4,5,1`,
+    `a,1,${"9".repeat(17)},3,4,5,1`,
     "a,1,2,3,4,5,1;",
     ";a,1,2,3,4,5,1",
   ])("B061 tells that %j is none", (text) => {
     expect(isHistory(text, 100)).toBe(false);
+  });
+
+  it("B061 answers instants that a Date holds, whatever a damaged one says", () => {
+    const [past] = readHistory(`a,1,${"9".repeat(16)},${"9".repeat(16)},-1,5,1`);
+    for (const time of [past!.point, past!.startedAt, past!.endedAt]) expect(new Date(time).getTime()).toBe(time);
   });
 });
