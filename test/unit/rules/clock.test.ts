@@ -191,6 +191,22 @@ describe.each(STORES)("clock jumps on %s", (store) => {
     await second.close();
   });
 
+  it("T1 T8 points that a forward jump has lined up wait for their time when the clock is set right again", async () => {
+    const { clock, task, scheduler, runs } = await setUp({ lasts: () => "1s" }, "2026-01-01T12:00:00Z");
+    const origin = iso("2026-01-01T12:00:00Z");
+    await scheduler.every(task, "10s", undefined, { catchup: "all" });
+    await clock.advance("12s");
+    await clock.set(clock.now() + 60 * SECOND);
+    await clock.set(clock.now() - 60 * SECOND);
+    await clock.advance("90s");
+    const told = runs.map(({ point, at }) => [(point - origin) / SECOND, (at - origin) / SECOND]);
+    // The first of them began while the clock said that it was late.
+    expect(told).toEqual([[10, 10], [20, 72], [30, 30], [40, 40], [50, 50], [60, 60], [70, 70], [80, 80], [90, 90], [
+      100,
+      100,
+    ]]);
+  });
+
   it("T8 jumps to and fro fire no point twice and lose none but the missed", async () => {
     const { clock, task, scheduler, runs } = await setUp({}, "2026-01-01T12:00:00Z");
     const origin = iso("2026-01-01T12:00:00Z");
