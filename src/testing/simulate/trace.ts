@@ -1,0 +1,167 @@
+import type {
+  Json,
+  RunOutcome,
+  ScheduleDefinition,
+  ScheduleDocument,
+  ScheduleProgress,
+  SchedulerEventName,
+} from "../../contract/mod.ts";
+
+/** A run that a commit took into the history. */
+export interface EndedRun {
+  readonly fence: number;
+  readonly point: number;
+  readonly attempt: number;
+  readonly outcome: RunOutcome;
+}
+
+/** What a store showed of a schedule once something was committed. */
+export interface DocumentView extends Omit<ScheduleProgress, "history" | "decisions" | "sketch" | "lastFault"> {
+  /** Set where the document could not be read. */
+  readonly parked?: string;
+}
+
+/** What was committed to one document. */
+export interface CommitEntry {
+  readonly type: "commit";
+  /** True time. */
+  readonly at: number;
+  /** The time that decided. */
+  readonly now: number;
+  /** The process whose call it was. */
+  readonly process: string;
+  /** Which call of a store it was part of. */
+  readonly request: number;
+  /** Which group of that call: what shares both commits together or not at all. */
+  readonly group: number;
+  readonly by: "advance" | "apply";
+  readonly id: string;
+  /** `null` where there was none. */
+  readonly before: DocumentView | null;
+  /** `null` when it is gone. */
+  readonly after: DocumentView | null;
+  /** What its owner changed; in a schedule's first entry, and again where it differs. */
+  readonly definition?: ScheduleDefinition;
+  /** Runs that this commit took into the history. */
+  readonly ended: readonly EndedRun[];
+}
+
+/** A process came up, died, was closed, stalled, went on, was cut off from the store or connected again, or its clock was set. */
+export interface ProcessEntry {
+  readonly type: "process";
+  readonly at: number;
+  readonly process: string;
+  readonly what: "up" | "killed" | "stalled" | "goes on" | "cut off" | "connected" | "clock set" | "closing" | "closed";
+  /** Tasks that a process that came up has. */
+  readonly tasks?: readonly string[];
+  /** Milliseconds that the clock was moved by, of a stall, or that handlers are given to end by themselves. */
+  readonly ms?: number;
+}
+
+/** The clock that decides what is due was set. */
+export interface StoreClockEntry {
+  readonly type: "store clock";
+  readonly at: number;
+  /** What it shows from then on, minus true time. */
+  readonly offset: number;
+}
+
+/** A call of the store failed: as its caller sees it. */
+export interface FailureEntry {
+  readonly type: "failure";
+  readonly at: number;
+  readonly process: string;
+  readonly request: number;
+  readonly call: string;
+  /** Whether it took effect, which its caller cannot know. */
+  readonly applied: boolean;
+}
+
+/** A user's call, when it was made. */
+export interface CallEntry {
+  readonly type: "call";
+  readonly at: number;
+  readonly process: string;
+  readonly call: number;
+  readonly what: string;
+  readonly args: Json;
+}
+
+/** What a user's call came to. A call without one never came to its end: its process died. */
+export interface AnswerEntry {
+  readonly type: "answer";
+  readonly at: number;
+  readonly process: string;
+  readonly call: number;
+  readonly what: string;
+  readonly answer?: Json;
+  /** The code of the error it failed with. */
+  readonly error?: string;
+  /** Ids that it was told inside a unit of work, whatever became of it. */
+  readonly inside?: readonly string[];
+}
+
+/** A handler was called, came to its end, or was told an id by `ctx.schedules`. */
+export interface HandlerEntry {
+  readonly type: "handler";
+  readonly at: number;
+  readonly process: string;
+  readonly run: string;
+  readonly what: "called" | "returned" | "threw" | "buffered";
+  /** What it was going to do. */
+  readonly plan?: string;
+  /** With `called`: the point it was told. */
+  readonly point?: number;
+  /** With `buffered`: the id that it was told. */
+  readonly id?: string;
+}
+
+/** An event that a scheduler told of. */
+export interface EventEntry {
+  readonly type: "event";
+  readonly at: number;
+  readonly process: string;
+  readonly name: SchedulerEventName;
+  readonly id?: string;
+  readonly run?: string;
+  readonly count?: number;
+}
+
+/** What is left when everything was stopped and its time is over. */
+export interface EndEntry {
+  readonly type: "end";
+  readonly at: number;
+  /** Ids of documents that are still stored. */
+  readonly documents: readonly string[];
+  /** Lanes in which the store still finds something to do. */
+  readonly lanes: readonly string[];
+  /** Timers and deferred calls left in processes that were closed. */
+  readonly timers: number;
+}
+
+/** One thing that happened in a simulation. Plain JSON; the same for the same seed on every runtime. */
+export type TraceEntry =
+  | CommitEntry
+  | ProcessEntry
+  | StoreClockEntry
+  | FailureEntry
+  | CallEntry
+  | AnswerEntry
+  | HandlerEntry
+  | EventEntry
+  | EndEntry;
+
+/** What a trace keeps of a document: nothing whose text depends on the runtime, such as a stack. */
+export function viewOf(document: ScheduleDocument): DocumentView {
+  const { history: _history, decisions: _decisions, sketch: _sketch, lastFault: _fault, ...view } = document.progress;
+  return document.parked === undefined ? view : { ...view, parked: document.parked };
+}
+
+/** The runs that a change took into the history. */
+export function endedRuns(before: ScheduleDocument | undefined, after: ScheduleDocument | null): readonly EndedRun[] {
+  if (before === undefined || after === null || before.progress.history === after.progress.history) return [];
+  const known = new Set(before.progress.history.map(([fence]) => fence));
+  return after.progress.history.filter(([fence]) => !known.has(fence)).map(
+    ([fence, point, , , attempt, outcome]) => ({ fence, point, attempt, outcome }),
+  );
+}
