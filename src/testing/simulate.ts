@@ -52,6 +52,7 @@ export interface Simulation {
   readonly violations: readonly Violation[];
   /** Everything that happened, in order: plain JSON, and the same for the same options on every runtime. */
   readonly trace: readonly TraceEntry[];
+  /** How much happened. */
   readonly stats: SimulationStats;
 }
 
@@ -128,7 +129,7 @@ function statsOf({ trace, world }: Cluster): SimulationStats {
       runs += Math.max(0, (entry.after?.fence ?? 0) - (entry.before?.fence ?? 0));
     } else if (entry.type === "call") calls++;
     else if (entry.type === "failure") count(entry.applied ? "reply lost" : "call failed");
-    else if (entry.type === "process" && ["killed", "stalled", "cut off", "clock set"].includes(entry.what)) {
+    else if (entry.type === "host" && ["killed", "stalled", "cut off", "clock set"].includes(entry.what)) {
       count(entry.what);
     }
   }

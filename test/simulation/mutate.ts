@@ -85,14 +85,18 @@ function search(tree: string, { store = "memory" }: Mutant, from: number, seeds:
   const script = [join(tree, "test/simulation/main.ts"), "--part", part, "--first", "--store", store];
   const flags = "Deno" in globalThis ? ["run", "-A", "--quiet"] : ["--disable-warning=ExperimentalWarning"];
   const child = spawn(process.execPath, [...flags, ...script], { cwd: tree, stdio: ["ignore", "pipe", "pipe"] });
-  const timer = setTimeout(() => child.kill("SIGKILL"), HANGS_MS);
+  let hangs = false;
+  const timer = setTimeout(() => {
+    hangs = true;
+    child.kill();
+  }, HANGS_MS);
   let [found, errors] = [undefined as Catch | undefined, ""];
   child.stderr.on("data", (chunk) => errors += chunk);
   createInterface({ input: child.stdout }).on("line", (text) => found = JSON.parse(text) as Catch);
   return new Promise((resolve, reject) => {
-    child.on("close", (code, signal) => {
+    child.on("close", (code) => {
       clearTimeout(timer);
-      if (signal !== null) resolve({ seed: from, rules: ["hangs"], what: "it does not come to an end" });
+      if (hangs) resolve({ seed: from, rules: ["hangs"], what: "it does not come to an end" });
       else if (code === 0) resolve(found);
       else reject(new Error(`a mutant's process ended with ${code}: ${errors}`));
     });

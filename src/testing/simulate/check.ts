@@ -47,9 +47,9 @@ class Checker {
     switch (entry.type) {
       case "commit":
         return this.#commit(entry, report);
-      case "process":
-        this.#calls.process(entry);
-        return this.#liveness.process(entry, report);
+      case "host":
+        this.#calls.host(entry);
+        return this.#liveness.host(entry, report);
       case "store clock":
         return this.#liveness.clockSet(entry.at, entry.offset, report);
       case "failure":
@@ -65,8 +65,11 @@ class Checker {
         if (wrong !== undefined) report("M1", wrong);
         return;
       }
-      case "event":
+      case "event": {
+        const wrong = this.#story.told(entry);
+        if (wrong !== undefined) report("V5", wrong, entry.id);
         return;
+      }
       case "end":
         this.#calls.end(entry, report);
         return this.#units.end(report);
@@ -85,6 +88,7 @@ class Checker {
     this.#checkLosses(entry, report);
     account.see(entry, (rule, message) => report(rule, message, id));
     this.#units.committed(entry);
+    this.#story.committed(entry);
     this.#liveness.committed(id, at, after, (rule, message) => report(rule, message, id));
   }
 
@@ -92,7 +96,7 @@ class Checker {
   #checkLosses({ id, at, before, ended }: CommitEntry, report: Report): void {
     for (const { fence, outcome } of ended) {
       const run = outcome === "lost" ? before?.runs.find((one) => one.fence === fence) : undefined;
-      const holder = run === undefined ? undefined : this.#story.processOf(run.instance);
+      const holder = run === undefined ? undefined : this.#story.hostOf(run.instance);
       const told = this.#story.run(id, fence);
       if (holder === undefined || told?.called !== true) continue;
       const well = at - this.#liveness.wellSince(holder);

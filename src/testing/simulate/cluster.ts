@@ -3,10 +3,10 @@ import { composeScheduler, type Scheduler } from "../../scheduler.ts";
 import { EVENT_NAMES } from "../../scheduler/event_names.ts";
 import { makeTasks } from "./handlers.ts";
 import { Network } from "./network.ts";
-import { Process, type WallClock } from "./process.ts";
+import { SimulatedHost, type WallClock } from "./host.ts";
 import { Random } from "./random.ts";
 import { type FaultKind, type Settings, settingsOf, START, tasksOf } from "./scenario.ts";
-import type { ProcessEntry, TraceEntry } from "./trace.ts";
+import type { HostEntry, TraceEntry } from "./trace.ts";
 import type { Instance } from "./users.ts";
 import { World } from "./world.ts";
 
@@ -43,7 +43,7 @@ export class Cluster {
   readonly #ids: Random;
   readonly #up: (Up | undefined)[] = [];
   readonly #lives: number[] = [];
-  readonly #all: Process[] = [];
+  readonly #all: SimulatedHost[] = [];
   #leftTimers = 0;
 
   constructor(parts: ClusterParts) {
@@ -59,7 +59,7 @@ export class Cluster {
       faults: this.settings.network,
       trace: this.trace,
       ownClock: this.settings.ownClock,
-      killed: (process) => this.#killed(process),
+      killed: (host) => this.#killed(host),
     });
   }
 
@@ -74,57 +74,57 @@ export class Cluster {
     return this.#up.filter((one) => one !== undefined);
   }
 
-  /** Starts an instance in a new process, unless it is up. */
+  /** Starts an instance in a new host, unless it is up. */
   start(index: number): void {
     if (this.#up[index] !== undefined) return;
     const life = this.#lives[index] = (this.#lives[index] ?? 0) + 1;
-    const random = this.random.fork(`process ${index}.${life}`);
+    const random = this.random.fork(`host ${index}.${life}`);
     const skew = this.#parts.faults.has("skew") ? random.int(-MAX_SKEW_MS, MAX_SKEW_MS) : 0;
     const wall = this.settings.ownClock ? { offset: skew } : this.#machine;
-    const process = new Process(this.world, index, life, wall, this.settings.watched);
+    const host = new SimulatedHost(this.world, index, life, wall, this.settings.watched);
     const names = tasksOf(this.random.fork(`tasks ${index}`), index);
-    const handlers = { process, random: this.random.fork("handlers"), trace: this.trace, now: () => this.world.now };
+    const handlers = { host, random: this.random.fork("handlers"), trace: this.trace, now: () => this.world.now };
     const scheduler = composeScheduler({
-      storage: this.#network.connect(process, this.#parts.handle()),
+      storage: this.#network.connect(host, this.#parts.handle()),
       tasks: makeTasks(names, handlers),
-      clock: process.clock,
+      clock: host.clock,
       leaseMs: this.settings.leaseMs,
       concurrency: 50,
       logger: { error() {}, warn() {}, info() {}, debug() {} },
     }, {
       random: () => this.#chance.next(),
-      newId: () => this.#ids.ulid(process.clock.now()),
+      newId: () => this.#ids.ulid(host.clock.now()),
     });
     for (const name of EVENT_NAMES as readonly SchedulerEventName[]) {
-      scheduler.on(name, (event) => this.#told(process, name, event));
+      scheduler.on(name, (event) => this.#told(host, name, event));
     }
-    this.#all.push(process);
-    this.#note(process, "up", { tasks: names });
-    this.#up[index] = { process, scheduler, tasks: names };
-    this.#begin(process, scheduler);
+    this.#all.push(host);
+    this.#note(host, "up", { tasks: names });
+    this.#up[index] = { host, scheduler, tasks: names };
+    this.#begin(host, scheduler);
   }
 
-  /** Starts a scheduler, again and again until its store answers, as whatever supervises a process does. */
-  #begin(process: Process, scheduler: Scheduler): void {
-    scheduler.start().catch(() => void process.clock.setTimer(() => this.#begin(process, scheduler), START_AGAIN_MS));
+  /** Starts a scheduler, again and again until its store answers, as whatever supervises a host does. */
+  #begin(host: SimulatedHost, scheduler: Scheduler): void {
+    scheduler.start().catch(() => void host.clock.setTimer(() => this.#begin(host, scheduler), START_AGAIN_MS));
   }
 
   /** Kills an instance where it stands, and starts another in its place after a while. */
   kill(index: number, downMs: number): void {
     const up = this.#up[index];
     if (up === undefined) return;
-    up.process.kill();
+    up.host.kill();
     this.#up[index] = undefined;
-    this.#note(up.process, "killed");
+    this.#note(up.host, "killed");
     this.world.post(this.world.now + downMs, () => this.start(index));
   }
 
-  #killed(process: Process): void {
+  #killed(host: SimulatedHost): void {
     const downMs = this.#chance.scale(1_000, 60_000);
-    if (this.#up[process.index]?.process === process) return this.kill(process.index, downMs);
-    process.kill();
-    this.#note(process, "killed");
-    this.world.post(this.world.now + downMs, () => this.start(process.index));
+    if (this.#up[host.index]?.host === host) return this.kill(host.index, downMs);
+    host.kill();
+    this.#note(host, "killed");
+    this.world.post(this.world.now + downMs, () => this.start(host.index));
   }
 
   /** Closes an instance as a deployment does, and starts another in its place. */
@@ -132,37 +132,37 @@ export class Cluster {
     const up = this.#up[index];
     if (up === undefined) return;
     this.#up[index] = undefined;
-    this.#note(up.process, "closing", { ms: drainMs });
+    this.#note(up.host, "closing", { ms: drainMs });
     this.#close(up, drainMs, () => this.start(index));
   }
 
-  #close({ scheduler, process }: Up, drainMs: number, closed = () => {}): void {
+  #close({ scheduler, host }: Up, drainMs: number, closed = () => {}): void {
     void scheduler.close({ drain: drainMs }).then(() => {
-      this.#note(process, "closed");
+      this.#note(host, "closed");
       // What is deferred comes to its end by itself.
       this.world.post(this.world.now + 1, () => {
-        this.#leftTimers += process.pending;
+        this.#leftTimers += host.pending;
       });
       closed();
     });
   }
 
   stall(index: number, ms: number): void {
-    const process = this.#up[index]?.process;
-    if (process === undefined || process.isStalled) return;
-    process.stall(ms);
-    this.#note(process, "stalled", { ms });
-    process.post(this.world.now + ms, () => this.#note(process, "goes on"));
+    const host = this.#up[index]?.host;
+    if (host === undefined || host.isStalled) return;
+    host.stall(ms);
+    this.#note(host, "stalled", { ms });
+    host.post(this.world.now + ms, () => this.#note(host, "goes on"));
   }
 
   cut(index: number, ms: number): void {
-    const process = this.#up[index]?.process;
-    if (process === undefined) return;
-    this.#network.cut(process, true);
-    this.#note(process, "cut off");
+    const host = this.#up[index]?.host;
+    if (host === undefined) return;
+    this.#network.cut(host, true);
+    this.#note(host, "cut off");
     this.world.post(this.world.now + ms, () => {
-      this.#network.cut(process, false);
-      if (process.alive) this.#note(process, "connected");
+      this.#network.cut(host, false);
+      if (host.alive) this.#note(host, "connected");
     });
   }
 
@@ -170,14 +170,14 @@ export class Cluster {
   jump(index: number, ms: number): void {
     const up = this.#up[index];
     if (up === undefined) return;
-    up.process.wall.offset += ms;
-    const reached = this.settings.ownClock ? [up.process] : this.#all.filter(({ alive }) => alive);
+    up.host.wall.offset += ms;
+    const reached = this.settings.ownClock ? [up.host] : this.#all.filter(({ alive }) => alive);
     if (!this.settings.ownClock) {
       this.trace.push({ type: "store clock", at: this.world.now, offset: this.#machine.offset });
     }
-    for (const process of reached) {
-      this.#note(process, "clock set", { ms });
-      process.jumped();
+    for (const host of reached) {
+      this.#note(host, "clock set", { ms });
+      host.jumped();
     }
   }
 
@@ -199,7 +199,7 @@ export class Cluster {
     return this.#leftTimers;
   }
 
-  #told<Name extends SchedulerEventName>(process: Process, name: Name, event: SchedulerEvents[Name]): void {
+  #told<Name extends SchedulerEventName>(host: SimulatedHost, name: Name, event: SchedulerEvents[Name]): void {
     const { schedule, run, count } = event as {
       readonly schedule?: { readonly id: string };
       readonly run?: { readonly id: string };
@@ -208,7 +208,7 @@ export class Cluster {
     this.trace.push({
       type: "event",
       at: this.world.now,
-      process: process.name,
+      host: host.name,
       name,
       ...(schedule === undefined ? {} : { id: schedule.id }),
       ...(run === undefined ? {} : { run: run.id }),
@@ -216,7 +216,7 @@ export class Cluster {
     });
   }
 
-  #note(process: Process, what: ProcessEntry["what"], more: Partial<ProcessEntry> = {}): void {
-    this.trace.push({ type: "process", at: this.world.now, process: process.name, what, ...more });
+  #note(host: SimulatedHost, what: HostEntry["what"], more: Partial<HostEntry> = {}): void {
+    this.trace.push({ type: "host", at: this.world.now, host: host.name, what, ...more });
   }
 }

@@ -1,13 +1,13 @@
 import { again, type AnyTask, type RunContext } from "../../contract/mod.ts";
 import { defineTask } from "../../scheduler/define_task.ts";
-import type { Process } from "./process.ts";
+import type { SimulatedHost } from "./host.ts";
 import type { Random } from "./random.ts";
 import { type TaskName, TASKS } from "./scenario.ts";
 import type { TraceEntry } from "./trace.ts";
 
 /** What handlers are made of. */
 export interface HandlerParts {
-  readonly process: Process;
+  readonly host: SimulatedHost;
   readonly random: Random;
   readonly trace: TraceEntry[];
   readonly now: () => number;
@@ -30,7 +30,7 @@ type Plan =
   | "buffer"
   | "buffer and throw";
 
-/** The tasks of one process, whose handlers do as the seed says. */
+/** The tasks of one host, whose handlers do as the seed says. */
 export function makeTasks(names: readonly TaskName[], parts: HandlerParts): readonly AnyTask[] {
   return names.map((name) =>
     defineTask(name, { ...TASKS[name], run: (input, ctx) => new Call(name, parts, ctx).run(depthOf(input)) })
@@ -91,19 +91,19 @@ class Call {
   }
 
   async #act(plan: Exclude<Plan, "return" | "throw">, depth: number): Promise<unknown> {
-    const { process } = this.#parts;
+    const { host } = this.#parts;
     switch (plan) {
       case "work":
-        return await process.sleep(this.#random.scale(5, 5_000), this.#ctx.signal);
+        return await host.sleep(this.#random.scale(5, 5_000), this.#ctx.signal);
       case "work and throw":
-        await process.sleep(this.#random.scale(5, 5_000), this.#ctx.signal);
+        await host.sleep(this.#random.scale(5, 5_000), this.#ctx.signal);
         throw new Error("as planned");
       case "work long":
-        return await process.sleep(this.#random.scale(5_000, 240_000), this.#ctx.signal);
+        return await host.sleep(this.#random.scale(5_000, 240_000), this.#ctx.signal);
       case "hang":
-        return await process.sleep(300_000, this.#ctx.signal);
+        return await host.sleep(300_000, this.#ctx.signal);
       case "ignore the signal":
-        return await process.sleep(120_000);
+        return await host.sleep(120_000);
       case "again":
         return again(this.#random.scale(1, 600_000));
       case "again, invalid":
@@ -128,9 +128,10 @@ class Call {
         : await schedules.every(this.#task, Math.max(60_000, delay), input, { maxRuns: this.#random.int(1, 3) });
       this.#note("buffered", { id: made.id });
     }
-    if (this.#random.chance(0.3)) await this.#parts.process.sleep(this.#random.scale(5, 5_000), this.#ctx.signal);
-    if (this.#random.chance(0.1)) await schedules.stop(schedule.id);
-    else if (this.#random.chance(0.1)) await schedules.pause(schedule.id);
+    if (this.#random.chance(0.3)) await this.#parts.host.sleep(this.#random.scale(5, 5_000), this.#ctx.signal);
+    const [stops, pauses] = [this.#random.chance(0.1), this.#random.chance(0.1)];
+    if (stops) await schedules.stop(schedule.id);
+    else if (pauses) await schedules.pause(schedule.id);
   }
 
   #returned(value: unknown): unknown {
@@ -139,7 +140,7 @@ class Call {
   }
 
   #note(what: "called" | "returned" | "threw" | "buffered", more: object = {}): void {
-    const { trace, process, now } = this.#parts;
-    trace.push({ type: "handler", at: now(), process: process.name, run: this.#run, what, ...more });
+    const { trace, host, now } = this.#parts;
+    trace.push({ type: "handler", at: now(), host: host.name, run: this.#run, what, ...more });
   }
 }

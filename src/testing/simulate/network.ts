@@ -14,7 +14,7 @@ import {
   type StorageSupports,
 } from "../../contract/mod.ts";
 import { turn } from "../turn.ts";
-import type { Process } from "./process.ts";
+import type { SimulatedHost } from "./host.ts";
 import type { Random } from "./random.ts";
 import { type CommitEntry, endedRuns, type TraceEntry, viewOf } from "./trace.ts";
 import type { World } from "./world.ts";
@@ -28,28 +28,28 @@ export interface NetworkFaults {
   readonly fails: number;
   /** How often a call takes effect and its reply is lost. */
   readonly loses: number;
-  /** How often a process dies at a call: before it takes effect, or before its reply. */
+  /** How often a host dies at a call: before it takes effect, or before its reply. */
   readonly dies: number;
   /** How long a wake-up may take, in milliseconds, and how often it comes twice. */
   readonly hintMs: number;
   readonly hintTwice: number;
 }
 
-/** How long a process waits for a reply that does not come. */
+/** How long a host waits for a reply that does not come. */
 const REPLY_TIMEOUT_MS = 2_000;
 
 /** A message's way when nothing is wrong. */
 export const QUICK_MS = 3;
 
 interface Link {
-  readonly process: Process;
+  readonly host: SimulatedHost;
   readonly listeners: Set<() => void>;
   cutOff: boolean;
   /** Something was committed while it was cut off. */
   hinted: boolean;
 }
 
-type Write = Omit<CommitEntry, "type" | "at" | "process" | "request" | "definition"> & {
+type Write = Omit<CommitEntry, "type" | "at" | "host" | "request" | "definition"> & {
   readonly definition: ScheduleDefinition | undefined;
 };
 
@@ -63,7 +63,7 @@ export class Network {
   readonly #trace: TraceEntry[];
   readonly #links: Link[] = [];
   readonly #ownClock: boolean;
-  readonly #killed: (process: Process) => void;
+  readonly #killed: (host: SimulatedHost) => void;
   readonly #definitions = new Map<string, string>();
   #requests = 0;
   #healed = false;
@@ -76,7 +76,7 @@ export class Network {
       readonly trace: TraceEntry[];
       /** Whether the store's own clock decides, or that of whoever calls it. */
       readonly ownClock: boolean;
-      readonly killed: (process: Process) => void;
+      readonly killed: (host: SimulatedHost) => void;
     },
   ) {
     this.world = parts.world;
@@ -87,16 +87,16 @@ export class Network {
     this.#killed = parts.killed;
   }
 
-  /** A process's way to the store. */
-  connect(process: Process, inner: Storage): Storage {
-    const link: Link = { process, listeners: new Set(), cutOff: false, hinted: false };
+  /** A host's way to the store. */
+  connect(host: SimulatedHost, inner: Storage): Storage {
+    const link: Link = { host, listeners: new Set(), cutOff: false, hinted: false };
     this.#links.push(link);
     return new RemoteStorage(this, link, inner, this.#ownClock);
   }
 
-  /** Cuts a process off from the store, or connects it again. */
-  cut(process: Process, isCut: boolean): void {
-    const link = this.#links.find((one) => one.process === process);
+  /** Cuts a host off from the store, or connects it again. */
+  cut(host: SimulatedHost, isCut: boolean): void {
+    const link = this.#links.find((one) => one.host === host);
     if (link === undefined) return;
     link.cutOff = isCut;
     // As drivers do whose connection came back: they cannot know what they have not heard.
@@ -106,7 +106,7 @@ export class Network {
   /** From now on nothing goes wrong any more. */
   heal(): void {
     this.#healed = true;
-    for (const link of this.#links) this.cut(link.process, false);
+    for (const link of this.#links) this.cut(link.host, false);
   }
 
   /** The time that decides, for a call whose caller has it at `now`. */
@@ -116,16 +116,16 @@ export class Network {
 
   /** Takes a call to the store and its reply back, if all goes well. */
   call<T>(link: Link, name: string, work: () => Promise<T>, writes: () => readonly Write[] = () => []): Promise<T> {
-    const { process } = link;
+    const { host } = link;
     const request = ++this.#requests;
-    if (!process.alive) return new Promise(() => {});
+    if (!host.alive) return new Promise(() => {});
     return new Promise<T>((resolve, reject) => {
       const fail = (afterMs: number, applied: boolean) =>
-        void process.post(this.world.now + afterMs, () => {
+        void host.post(this.world.now + afterMs, () => {
           this.#trace.push({
             type: "failure",
             at: this.world.now,
-            process: process.name,
+            host: host.name,
             request,
             call: name,
             applied,
@@ -135,14 +135,14 @@ export class Network {
       const fate = this.#fate();
       this.world.post(this.world.now + this.#delay(), () => {
         if (link.cutOff) return fail(REPLY_TIMEOUT_MS, false);
-        if (fate === "dies before" && process.alive) return this.#killed(process);
+        if (fate === "dies before" && host.alive) return this.#killed(host);
         if (fate === "fails") return fail(this.#delay(), false);
         this.world.outside(work()).then((value) => {
           this.#committed(link, request, writes());
-          if (fate === "dies after" && process.alive) return this.#killed(process);
+          if (fate === "dies after" && host.alive) return this.#killed(host);
           if (fate === "loses" || link.cutOff) return fail(REPLY_TIMEOUT_MS, true);
-          process.post(this.world.now + this.#delay(), () => resolve(value));
-        }, (error) => void process.post(this.world.now + this.#delay(), () => reject(error)));
+          host.post(this.world.now + this.#delay(), () => resolve(value));
+        }, (error) => void host.post(this.world.now + this.#delay(), () => reject(error)));
       });
     });
   }
@@ -171,7 +171,7 @@ export class Network {
       this.#trace.push({
         type: "commit",
         at: this.world.now,
-        process: link.process.name,
+        host: link.host.name,
         request,
         ...write,
         ...(isNew ? { definition: definition! } : {}),
@@ -181,9 +181,9 @@ export class Network {
     for (const other of this.#links) if (other !== link) this.#hint(other);
   }
 
-  /** Tells a process that something has changed: in any order, late, twice. */
+  /** Tells a host that something has changed: in any order, late, twice. */
   #hint(link: Link): void {
-    if (!link.process.alive || link.listeners.size === 0) return;
+    if (!link.host.alive || link.listeners.size === 0) return;
     if (link.cutOff) {
       link.hinted = true;
       return;
@@ -193,7 +193,7 @@ export class Network {
     const times = this.#random.chance(hintTwice) ? 2 : 1;
     for (let i = 0; i < times; i++) {
       const delay = this.#random.int(0, this.#healed ? QUICK_MS : hintMs);
-      link.process.post(this.world.now + delay, () => {
+      link.host.post(this.world.now + delay, () => {
         if (link.cutOff) link.hinted = true;
         else for (const listener of [...link.listeners]) listener();
       });
@@ -201,7 +201,7 @@ export class Network {
   }
 }
 
-/** The store as one process sees it. */
+/** The store as one host sees it. */
 class RemoteStorage implements Storage {
   readonly name = "simulated";
   readonly supports: StorageSupports;
@@ -218,7 +218,7 @@ class RemoteStorage implements Storage {
 
   open(): Promise<void> {
     const { world } = this.#network;
-    // The store's side of the network: it neither stalls nor dies with the process.
+    // The store's side of the network: it neither stalls nor dies with the host.
     const clock: Clock = {
       now: () => world.now,
       monotonic: () => world.now,

@@ -1,13 +1,13 @@
 import { isSchedulerError, type Json, type ScheduleRequest, type TransactionClient } from "../../contract/mod.ts";
 import type { Scheduler } from "../../scheduler.ts";
-import type { Process } from "./process.ts";
+import type { SimulatedHost } from "./host.ts";
 import type { Random } from "./random.ts";
 import { requestOf, type TaskName, updateOf } from "./scenario.ts";
 import type { TraceEntry } from "./trace.ts";
 
 /** An instance that is up, as users find it. */
 export interface Instance {
-  readonly process: Process;
+  readonly host: SimulatedHost;
   readonly scheduler: Scheduler;
   readonly tasks: readonly TaskName[];
 }
@@ -62,12 +62,12 @@ export class Users {
   make(instance: Instance, work: Work): void {
     const { trace, now } = this.#parts;
     const call = ++this.#calls;
-    const process = instance.process.name;
+    const host = instance.host.name;
     const { what } = work;
-    trace.push({ type: "call", at: now(), process, call, what, args: plain(work.args) });
+    trace.push({ type: "call", at: now(), host, call, what, args: plain(work.args) });
     const told = (outcome: { readonly answer?: Json; readonly error?: string }) => {
       const inside = work.inside === undefined || work.inside.length === 0 ? {} : { inside: [...work.inside] };
-      trace.push({ type: "answer", at: now(), process, call, what, ...outcome, ...inside });
+      trace.push({ type: "answer", at: now(), host, call, what, ...outcome, ...inside });
     };
     work.make().then(
       (answer) => {
@@ -101,8 +101,8 @@ export class Users {
       ]);
   }
 
-  #request(random: Random, { tasks, process }: Instance): ScheduleRequest {
-    return requestOf(random, tasks, this.#parts.hours, process.clock.now());
+  #request(random: Random, { tasks, host }: Instance): ScheduleRequest {
+    return requestOf(random, tasks, this.#parts.hours, host.clock.now());
   }
 
   #made(what: string, client: Scheduler, requests: readonly ScheduleRequest[]): Work {
@@ -110,14 +110,14 @@ export class Users {
   }
 
   #action(random: Random, instance: Instance): Work {
-    const { scheduler, process } = instance;
+    const { scheduler, host } = instance;
     const id = this.#known.length === 0 ? "00000000000000000000000000" : random.pick(this.#known);
     const on = (what: string, make: () => Promise<unknown>, more: object = {}): Work => ({
       what,
       args: { id, ...more },
       make,
     });
-    const update = updateOf(random, this.#parts.hours, process.clock.now());
+    const update = updateOf(random, this.#parts.hours, host.clock.now());
     const abortRunning = random.chance(0.4);
     return random.weighted<() => Work>([
       [4, () => this.#creation(random, instance)],

@@ -6,6 +6,7 @@ import { checkCounters } from "./counters.ts";
 import type { Story } from "./history.ts";
 import { checkLeases } from "./leases.ts";
 import { type Points, pointsOf } from "./points.ts";
+import { checkRetries } from "./retries.ts";
 import { checkRetirement } from "./retirement.ts";
 import { checkStarts } from "./starts.ts";
 import { transitionOf } from "./transition.ts";
@@ -48,6 +49,7 @@ export class Account {
     } else {
       const transition = transitionOf(entry, [before, after], [old, this.definition], this.#points);
       checkLeases(transition, this.#story, report);
+      checkRetries(transition, report);
       checkStarts(transition, this.books, report);
       checkBalance(transition, this.books, report);
       checkArming(transition, this.books, report);

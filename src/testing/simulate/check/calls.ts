@@ -1,5 +1,5 @@
 import type { Json } from "../../../contract/mod.ts";
-import type { AnswerEntry, CallEntry, EndEntry, ProcessEntry } from "../trace.ts";
+import type { AnswerEntry, CallEntry, EndEntry, HostEntry } from "../trace.ts";
 import type { Account } from "./account.ts";
 import type { Report } from "./types.ts";
 import type { Units } from "./units.ts";
@@ -25,10 +25,10 @@ export class Calls {
     this.#open.set(entry.call, entry);
   }
 
-  process({ process, what }: ProcessEntry): void {
-    if (what === "up") this.#up.add(process);
-    else if (what === "closed" || what === "killed") this.#up.delete(process);
-    if (what === "killed") this.#dead.add(process);
+  host({ host, what }: HostEntry): void {
+    if (what === "up") this.#up.add(host);
+    else if (what === "closed" || what === "killed") this.#up.delete(host);
+    if (what === "killed") this.#dead.add(host);
   }
 
   answered(entry: AnswerEntry, accounts: ReadonlyMap<string, Account>, units: Units, report: Report): void {
@@ -49,12 +49,12 @@ export class Calls {
   }
 
   end({ documents, lanes, timers }: EndEntry, report: Report): void {
-    for (const { call, what, process } of this.#open.values()) {
-      if (!this.#dead.has(process)) {
-        report("I3", `call ${call}, ${what}, was never answered, and ${process} did not die`);
+    for (const { call, what, host } of this.#open.values()) {
+      if (!this.#dead.has(host)) {
+        report("I3", `call ${call}, ${what}, was never answered, and ${host} did not die`);
       }
     }
-    for (const process of this.#up) report("X1", `${process} has not come to the end of its close`);
+    for (const host of this.#up) report("X1", `${host} has not come to the end of its close`);
     if (documents.length > 0) report("L3", `still stored at the end: ${documents.join(", ")}`);
     if (lanes.length > 0) report("L3", `still due at the end: ${lanes.map((lane) => `"${lane}"`).join(", ")}`);
     if (timers > 0) report("X3", `${timers} timers are left of closed schedulers`);

@@ -1,14 +1,24 @@
-import type { CommitEntry, HandlerEntry } from "../trace.ts";
+import type { RunOutcome } from "../../../contract/mod.ts";
+import type { CommitEntry, EventEntry, HandlerEntry } from "../trace.ts";
 
 /** What is known of one run. */
 export interface RunStory {
-  /** The process whose commit started it. */
-  readonly process: string;
+  /** The host whose commit started it. */
+  readonly host: string;
   readonly point: number;
   /** Its handler was called, and how it ended. */
   called: boolean;
   end?: "returned" | "threw";
+  /** How it ended, by a commit. */
+  outcome?: RunOutcome;
 }
+
+/** Events that tell of a run's end, with the outcomes that they may tell of. */
+const ENDS: Readonly<Record<string, readonly RunOutcome[]>> = {
+  succeeded: ["succeeded"],
+  faulted: ["faulted", "timeout", "aborted"],
+  lost: ["lost"],
+};
 
 /** What the trace has told so far of runs and of the processes that hold them. */
 export class Story {
@@ -25,21 +35,39 @@ export class Story {
   }
 
   /** A commit started a run. */
-  started({ id, process }: CommitEntry, fence: number, point: number, instance: string): void {
-    this.runs.set(Story.runId(id, fence), { process, point, called: false });
-    this.#instances.set(instance, process);
+  started({ id, host }: CommitEntry, fence: number, point: number, instance: string): void {
+    this.runs.set(Story.runId(id, fence), { host, point, called: false });
+    this.#instances.set(instance, host);
   }
 
-  /** The process that holds a run; `undefined` for an instance nobody has heard of. */
-  processOf(instance: string): string | undefined {
+  /** A commit took runs into the history. */
+  committed({ id, ended }: CommitEntry): void {
+    for (const { fence, outcome } of ended) {
+      const run = this.run(id, fence);
+      if (run !== undefined) run.outcome = outcome;
+    }
+  }
+
+  /** A scheduler told of something; answers what is wrong with that. */
+  told({ name, run: id }: EventEntry): string | undefined {
+    const expected = ENDS[name];
+    if (expected === undefined || id === undefined) return undefined;
+    const outcome = this.runs.get(id)?.outcome;
+    return outcome !== undefined && expected.includes(outcome)
+      ? undefined
+      : `"${name}" was told of run ${id}, which ${outcome === undefined ? "has not ended" : `is ${outcome}`}`;
+  }
+
+  /** The host that holds a run; `undefined` for an instance nobody has heard of. */
+  hostOf(instance: string): string | undefined {
     return this.#instances.get(instance);
   }
 
   /** A handler said something; answers what is wrong with that. */
-  heard({ run: id, process, what, point }: HandlerEntry): string | undefined {
+  heard({ run: id, host, what, point }: HandlerEntry): string | undefined {
     const run = this.runs.get(id);
     if (run === undefined) return `the handler of run ${id} was ${what} though no commit has started that run`;
-    if (run.process !== process) return `run ${id} was claimed by process ${run.process}, and executes on ${process}`;
+    if (run.host !== host) return `run ${id} was claimed by host ${run.host}, and executes on ${host}`;
     if (what === "called") {
       if (run.called) return `the handler of run ${id} was called twice`;
       if (point !== run.point) return `run ${id} stands for ${run.point}; its handler was told ${point}`;

@@ -1,5 +1,5 @@
 import type { LiveRun } from "../../../contract/mod.ts";
-import { Story } from "./history.ts";
+import type { Story } from "./history.ts";
 import { overlapOf } from "./policies.ts";
 import type { Transition } from "./transition.ts";
 import type { Report } from "./types.ts";
@@ -20,14 +20,14 @@ export function checkLeases(transition: Transition, story: Story, report: Report
 }
 
 function checkEnded({ entry, before, gone, lost, settled, released }: Transition, story: Story, report: Report): void {
-  const holder = ({ instance }: LiveRun) => story.processOf(instance);
+  const holder = ({ instance }: LiveRun) => story.hostOf(instance);
   for (const { fence, outcome } of settled) {
     const run = gone.find((one) => one.fence === fence);
     if (run === undefined) {
       report("M4", `run ${fence} was settled (${outcome}) though nobody held it`);
       continue;
     }
-    if (holder(run) !== entry.process) report("M4", `run ${fence} of ${holder(run)} was settled by ${entry.process}`);
+    if (holder(run) !== entry.host) report("M4", `run ${fence} of ${holder(run)} was settled by ${entry.host}`);
     const told = story.run(entry.id, fence);
     if (outcome === "succeeded" && told?.end !== "returned") {
       report("M4", `run ${fence} was settled as succeeded; its handler ${told?.end ?? "has not ended"}`);
@@ -42,16 +42,16 @@ function checkEnded({ entry, before, gone, lost, settled, released }: Transition
   }
   for (const run of released) {
     const record = before.retired !== undefined && run.leaseUntil <= entry.now;
-    if (holder(run) !== entry.process && !record) report("M4", `run ${run.fence} vanished by ${entry.process}`);
+    if (holder(run) !== entry.host && !record) report("M4", `run ${run.fence} vanished by ${entry.host}`);
   }
 }
 
 function checkKept({ entry, before, after }: Transition, run: LiveRun, story: Story, report: Report): void {
   const old = before.runs.find(({ fence }) => fence === run.fence);
   if (old !== undefined && run.leaseUntil !== old.leaseUntil && entry.by === "apply") {
-    const holder = story.processOf(run.instance);
-    if (holder !== entry.process) {
-      report("M3", `the lease of run ${run.fence} of ${holder} was set by ${entry.process}`);
+    const holder = story.hostOf(run.instance);
+    if (holder !== entry.host) {
+      report("M3", `the lease of run ${run.fence} of ${holder} was set by ${entry.host}`);
     }
   }
   const twins = after.runs.filter(({ point }) => point === run.point);

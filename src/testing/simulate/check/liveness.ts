@@ -1,11 +1,11 @@
-import type { DocumentView, FailureEntry, ProcessEntry } from "../trace.ts";
+import type { DocumentView, FailureEntry, HostEntry } from "../trace.ts";
 import type { Account } from "./account.ts";
 import type { Bounds, Report } from "./types.ts";
 
-/** Runs of one task on one process above which it may be full: the least limit of a task in a simulation. */
+/** Runs of one task on one host above which it may be full: the least limit of a task in a simulation. */
 const NARROW = 2;
 
-/** A process as far as it could do its work. */
+/** A host as far as it could do its work. */
 interface Health {
   /** Since when nothing has been wrong with it; `Infinity` while something is. */
   since: number;
@@ -22,7 +22,7 @@ interface Health {
 export class Liveness {
   readonly #bounds: Bounds;
   readonly #accounts: ReadonlyMap<string, Account>;
-  readonly #processes = new Map<string, Health>();
+  readonly #hosts = new Map<string, Health>();
   /** Documents by when their time comes, in true time. */
   readonly #due = new Map<string, number>();
   #offset = 0;
@@ -32,20 +32,20 @@ export class Liveness {
     this.#accounts = accounts;
   }
 
-  /** Since when a process has been well without a break. */
-  wellSince(process: string): number {
-    return this.#processes.get(process)?.since ?? Infinity;
+  /** Since when a host has been well without a break. */
+  wellSince(host: string): number {
+    return this.#hosts.get(host)?.since ?? Infinity;
   }
 
-  process({ process, what, at, tasks = [] }: ProcessEntry, report: Report): void {
+  host({ host, what, at, tasks = [] }: HostEntry, report: Report): void {
     if (what === "up") {
-      this.#processes.set(process, { since: at, tasks: new Set(tasks), cutOff: false, stalled: false, closing: false });
+      this.#hosts.set(host, { since: at, tasks: new Set(tasks), cutOff: false, stalled: false, closing: false });
       return;
     }
-    const health = this.#processes.get(process);
+    const health = this.#hosts.get(host);
     if (health === undefined) return;
     this.#look(at, report);
-    if (what === "killed" || what === "closed") this.#processes.delete(process);
+    if (what === "killed" || what === "closed") this.#hosts.delete(host);
     if (what === "closing") health.closing = true;
     if (what === "cut off") health.cutOff = true;
     if (what === "connected") health.cutOff = false;
@@ -54,8 +54,8 @@ export class Liveness {
     health.since = health.cutOff || health.stalled || health.closing ? Infinity : at;
   }
 
-  failed({ process, at }: FailureEntry, report: Report): void {
-    const health = this.#processes.get(process);
+  failed({ host, at }: FailureEntry, report: Report): void {
+    const health = this.#hosts.get(host);
     if (health === undefined) return;
     this.#look(at, report);
     if (health.since !== Infinity) health.since = at;
@@ -84,7 +84,7 @@ export class Liveness {
     const due = this.#due.get(id);
     const account = this.#accounts.get(id);
     if (due === undefined || at - due <= this.#bounds.lateMs || account === undefined) return;
-    for (const [name, { since, tasks }] of this.#processes) {
+    for (const [name, { since, tasks }] of this.#hosts) {
       const { task } = account.definition;
       const isAble = account.view?.retired !== undefined || (tasks.has(task) && this.#running(task) < NARROW);
       const waited = at - Math.max(since, due);
@@ -99,7 +99,7 @@ export class Liveness {
     }
   }
 
-  /** Runs of a task that any process holds: where a limit may be reached nobody is held to a bound. */
+  /** Runs of a task that any host holds: where a limit may be reached nobody is held to a bound. */
   #running(task: string): number {
     if (task !== "narrow") return 0;
     let running = 0;

@@ -1,14 +1,14 @@
 import { type Clock, MAX_TIMER_MS } from "../../contract/mod.ts";
 import type { World } from "./world.ts";
 
-/** What a process's clock shows, beside true time. */
+/** What a host's clock shows, beside true time. */
 export interface WallClock {
   /** Wall time minus true time. */
   offset: number;
 }
 
-/** One simulated process: everything that happens in it goes through here, so that it can stall and die. */
-export class Process {
+/** One simulated host: everything that happens in it goes through here, so that it can stall and die. */
+export class SimulatedHost {
   /** Which instance, and its how manyeth life: `"0.1"`. */
   readonly name: string;
   /** The instance's number. */
@@ -50,7 +50,7 @@ export class Process {
     return this.#stalledUntil > this.#world.now;
   }
 
-  /** Something that reaches the process at an instant: later if it is stalled then, never if it is dead. */
+  /** Something that reaches the host at an instant: later if it is stalled then, never if it is dead. */
   post(at: number, run: () => void): () => void {
     let cancelled = false;
     const arrive = () => {
