@@ -1,10 +1,11 @@
-import type {
-  Json,
-  RunOutcome,
-  ScheduleDefinition,
-  ScheduleDocument,
-  ScheduleProgress,
-  SchedulerEventName,
+import {
+  type Json,
+  readHistory,
+  type RunOutcome,
+  type ScheduleDefinition,
+  type ScheduleDocument,
+  type ScheduleProgress,
+  type SchedulerEventName,
 } from "../../contract/mod.ts";
 
 /** A run that a commit took into the history. */
@@ -204,8 +205,8 @@ export function viewOf(document: ScheduleDocument): DocumentView {
 /** The runs that a change took into the history. */
 export function endedRuns(before: ScheduleDocument | undefined, after: ScheduleDocument | null): readonly EndedRun[] {
   if (before === undefined || after === null || before.progress.history === after.progress.history) return [];
-  const known = new Set(before.progress.history.map(([fence]) => fence));
-  return after.progress.history.filter(([fence]) => !known.has(fence)).map(
-    ([fence, point, , , attempt, outcome]) => ({ fence, point, attempt, outcome }),
+  const known = new Set(readHistory(before.progress.history).map(({ fence }) => fence));
+  return readHistory(after.progress.history).filter(({ fence }) => !known.has(fence)).map(
+    ({ fence, point, attempt, outcome }) => ({ fence, point, attempt, outcome }),
   );
 }
