@@ -23,7 +23,7 @@ import {
 } from "./contract/mod.ts";
 import { checkConfig, type SchedulerConfig } from "./scheduler/config.ts";
 import { EVENT_NAMES } from "./scheduler/event_names.ts";
-import { Host } from "./scheduler/host.ts";
+import { type Chance, Host } from "./scheduler/host.ts";
 
 /** What `close` takes. */
 export interface CloseOptions {
@@ -200,14 +200,23 @@ export interface Scheduler<Extra extends object = object> extends ScheduleClient
 export function createScheduler<const Plugins extends readonly AnyPlugin[] = readonly []>(
   config: SchedulerConfig<Plugins, PluginOptions<Plugins>> = {},
 ): Scheduler<PluginOptions<Plugins>> {
-  const checked = checkConfig(config as SchedulerConfig, standardPolicies());
-  const host = new Host(checked);
+  return composeScheduler(config as SchedulerConfig) as unknown as Scheduler<PluginOptions<Plugins>>;
+}
+
+/**
+ * What {@linkcode createScheduler} does, with everything else that would differ from one time to the next.
+ *
+ * @param chance Randomness and ids. Default: the machine's.
+ */
+export function composeScheduler(config: SchedulerConfig, chance?: Chance): Scheduler {
+  const checked = checkConfig(config, standardPolicies());
+  const host = new Host(checked, chance);
   for (const { listeners } of checked.plugins) {
     for (const [name, listener] of Object.entries(listeners ?? {})) {
       host.emitter.on(name as SchedulerEventName, listener as SchedulerListener<SchedulerEventName>);
     }
   }
-  return new SystemScheduler(host) as unknown as Scheduler<PluginOptions<Plugins>>;
+  return new SystemScheduler(host);
 }
 
 class SystemScheduler extends Client implements Scheduler {

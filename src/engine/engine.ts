@@ -121,6 +121,10 @@ export class Engine {
       const results = await storage.apply(groups, this.now());
       for (const result of results) if (result.committed) this.tellAll(result.values);
       return results;
+    } catch (error) {
+      // It may be stored all the same, and nobody else tells this instance what is due then (M6).
+      this.#pump.pump();
+      throw error;
     } finally {
       done?.();
     }
@@ -231,6 +235,8 @@ export class Engine {
   #refused(execution: Execution, gone: boolean): void {
     this.runs.delete(execution.id);
     if (!gone) tellLeaseLost(this.parts.emitter, execution);
+    // A settlement whose reply was lost is refused when it is tried again: what it armed is not known here (M6).
+    this.#pump.pump();
     this.#checkDrained();
   }
 

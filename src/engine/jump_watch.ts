@@ -1,7 +1,7 @@
 import type { Clock } from "../contract/mod.ts";
 
 /** Jumps shorter than this are left to the leases' own slack. */
-const NOTICED_MS = 1_000;
+export const NOTICED_JUMP_MS = 1_000;
 
 /** Notices that the wall clock has jumped ahead, so that leases it seems to have ended are believed once more (T8). */
 export class JumpWatch {
@@ -23,7 +23,7 @@ export class JumpWatch {
     const lead = this.#clock.now() - mono;
     const jumped = lead - this.#lead;
     this.#lead = lead;
-    if (jumped > NOTICED_MS) {
+    if (jumped > NOTICED_JUMP_MS) {
       this.#jumpedBy = jumped + (mono < this.#untilMono ? this.#jumpedBy : 0);
       this.#untilMono = mono + this.#leaseMs;
     }

@@ -1,8 +1,10 @@
 import { type Clock, CLOCK_CHECK_MS, MAX_TIMER_MS } from "../contract/mod.ts";
+import { NOTICED_JUMP_MS } from "./jump_watch.ts";
 
 /**
  * Sleeps until an instant of the store's time. The store is asked for nothing meanwhile; a clock that may jump unseen is
- * looked at every second (T8). No timer is longer than a runtime holds (T7).
+ * looked at every second. Once it has jumped nobody knows here what time it is for a store with a clock of its own, so
+ * that the store is looked into at once (T8). No timer is longer than a runtime holds (T7).
  */
 export class Waker {
   readonly #clock: Clock;
@@ -13,6 +15,8 @@ export class Waker {
   #cancel: (() => void) | undefined;
   #offJump: (() => void) | undefined;
   #active = false;
+  /** How far wall time is ahead of the monotonic clock. */
+  #lead = 0;
 
   constructor(clock: Clock, wake: () => void, offset: () => number, unref: boolean) {
     this.#clock = clock;
@@ -23,7 +27,8 @@ export class Waker {
 
   start(): void {
     this.#active = true;
-    this.#offJump = this.#clock.onJump?.(() => this.#arm());
+    this.#lead = this.#clock.now() - this.#clock.monotonic();
+    this.#offJump = this.#clock.onJump?.(() => this.#rise());
     this.#arm();
   }
 
@@ -58,9 +63,20 @@ export class Waker {
 
   #look(): void {
     this.#cancel = undefined;
-    if (this.#target === null || this.#target > this.#clock.now() + this.#offset()) return this.#arm();
+    const isDue = this.#target !== null && this.#target <= this.#clock.now() + this.#offset();
+    if (this.#hasJumped() || isDue) this.#rise();
+    else this.#arm();
+  }
+
+  #rise(): void {
     this.#target = null;
     this.#wake();
     if (this.#cancel === undefined) this.#arm();
+  }
+
+  #hasJumped(): boolean {
+    const before = this.#lead;
+    this.#lead = this.#clock.now() - this.#clock.monotonic();
+    return Math.abs(this.#lead - before) > NOTICED_JUMP_MS;
   }
 }

@@ -27,8 +27,11 @@ export function overlap(
   let running = Math.max(1, draft.progress.runs.length);
   for (const { point, at } of points) {
     const answer = overlapAnswer(draft, running);
-    if (answer === "replace") replaceBy(draft, { point, at, attempt: 1, missed: 0, cause: "replacing" });
-    else if (answer === "drop" || draft.progress.waiting.length >= MAX_WAITING) break;
+    if (answer === "replace") {
+      // What somebody asked for counts as no deadline, and a pause does not hold it, whatever it replaces (L5, T9).
+      const replacing = cause === "triggered" ? cause : "replacing";
+      replaceBy(draft, { point, at, attempt: 1, missed: 0, cause: replacing });
+    } else if (answer === "drop" || draft.progress.waiting.length >= MAX_WAITING) break;
     else setWaiting(draft, [...draft.progress.waiting, { point, at, attempt: 1, missed: 0, cause }]);
     if (answer === "queue") decided(draft, "queued", point);
     if (answer === "start") running++;
@@ -41,7 +44,7 @@ export function overlap(
 /** The running ones are aborted and counted as overlapped; the new one starts once they have ended (O4). */
 function replaceBy(draft: Draft, next: WaitingRun): void {
   const { waiting, runs } = draft.progress;
-  const superseded = waiting.find(({ cause }) => cause === "replacing");
+  const superseded = waiting.find(({ cause }) => cause === "replacing" || cause === "triggered");
   if (superseded !== undefined) overlapped(draft, 1, superseded.point);
   setWaiting(draft, [...waiting.filter((entry) => entry !== superseded), next]);
   for (const run of runs) {

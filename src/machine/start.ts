@@ -32,7 +32,8 @@ export function mayStart(draft: Draft): boolean {
 export function owedAt(draft: Draft): number | undefined {
   const { waiting, pausedAt } = draft.progress;
   const times = waiting.filter((entry) => pausedAt === undefined || entry.cause === "triggered").map(({ at }) => at);
-  if (nextBacklog(draft) !== undefined) times.push(draft.now);
+  const [lined] = nextBacklog(draft) ?? [];
+  if (lined !== undefined) times.push(Math.max(draft.now, lined.next));
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
@@ -61,6 +62,8 @@ function takeBacklog(draft: Draft): Owed | undefined {
     const backlog = nextBacklog(draft);
     if (backlog === undefined) return undefined;
     const [{ next: point, last }, ...rest] = backlog as readonly [CatchupBacklog];
+    // Its time had come, and the clock was set back since (T1, T8).
+    if (point > draft.now) return undefined;
     const following = draftCadence(draft)?.next(point) ?? null;
     setBacklog(draft, following === null || following > last ? rest : [{ next: following, last }, ...rest]);
     const skip = refusal(draft, point);

@@ -41,6 +41,14 @@ import { mergeBacklog } from "./backlog.ts";
 import type { CheckedConfig } from "./config.ts";
 import { KnownTasks } from "./known_tasks.ts";
 
+/** Where a scheduler takes from what must not repeat itself; a simulation draws both from its seed. */
+export interface Chance {
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** A new id, a ULID. */
+  readonly newId: () => string;
+}
+
 /** How long calls of clients may go on once the handlers have had their drain time. */
 const INVOKE_GRACE_MS = 5_000;
 
@@ -55,6 +63,7 @@ export class Host implements ClientHost {
   readonly defaults: ClientHost["defaults"];
   readonly retentionMs: number;
   readonly canRunAs: ClientHost["canRunAs"];
+  readonly newId: () => string;
   readonly #config: CheckedConfig;
   readonly #known: KnownTasks;
   readonly #slots: Slots;
@@ -70,12 +79,18 @@ export class Host implements ClientHost {
   #closed = false;
   #whenQuiet: (() => void) | undefined;
 
-  constructor(config: CheckedConfig) {
+  constructor(config: CheckedConfig, { random: draw, newId: makeId }: Chance = { random, newId }) {
     this.#config = config;
+    this.newId = makeId;
     this.clock = config.clock ?? systemClock();
     this.logger = config.logger;
     this.emitter = new Emitter(config.logger);
-    this.env = { policies: config.policies, optionKeys: new Set(config.parsers.keys()), tickMs: config.tickMs, random };
+    this.env = {
+      policies: config.policies,
+      optionKeys: new Set(config.parsers.keys()),
+      tickMs: config.tickMs,
+      random: draw,
+    };
     this.#known = new KnownTasks({
       fixed: config.tasks,
       sources: config.plugins.flatMap(({ tasks }) => tasks === undefined ? [] : [tasks]),
@@ -90,7 +105,7 @@ export class Host implements ClientHost {
     this.retentionMs = config.retentionMs;
     this.canRunAs = config.canRunAs;
     this.#slots = new Slots(config.concurrency, this.tasks.values());
-    const instance = newId();
+    const instance = makeId();
     const engine = (storage: EngineParts["storage"]) =>
       new Engine({ ...this.#parts(instance), storage }, () => this.#slotFreed());
     this.#engines = { stored: engine(config.storage), local: engine(memory()) };
@@ -149,10 +164,6 @@ export class Host implements ClientHost {
   #slotFreed(): void {
     this.#engines.stored.slotFreed();
     this.#engines.local.slotFreed();
-  }
-
-  newId(): string {
-    return newId();
   }
 
   now(): number {
@@ -316,7 +327,7 @@ export class Host implements ClientHost {
         clock,
         logger,
         controller,
-        id: newId(),
+        id: this.newId(),
         middleware: this.#engines.stored.parts.middleware,
         unit: createUnit(this, caller, { draining: true }),
         enter: this.#scope.enter,

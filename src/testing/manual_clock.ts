@@ -8,6 +8,7 @@ import {
   parseInstant,
   type RunSignal,
 } from "../contract/mod.ts";
+import { turn } from "./turn.ts";
 
 /** A clock that a test moves. */
 export interface ManualClock extends Clock {
@@ -40,15 +41,6 @@ interface Timer {
   readonly at: number;
   readonly order: number;
   readonly callback: () => void;
-}
-
-/** One turn of the event loop; real, so that promises and real stores get theirs. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
-    if (setImmediate !== undefined) setImmediate(resolve);
-    else setTimeout(resolve, 0);
-  });
 }
 
 /**

@@ -6,5 +6,6 @@
  */
 export * from "./faulty_store.ts";
 export * from "./manual_clock.ts";
+export * from "./simulate.ts";
 export * from "./storage_cases.ts";
 export * from "./transport_cases.ts";

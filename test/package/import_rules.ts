@@ -22,7 +22,10 @@ const ALLOWED: Readonly<Record<string, Allowance>> = {
   engine: { places: DECIDES, libraries: [] },
   client: { places: DECIDES, libraries: [] },
   system: { places: ["contract"], libraries: ["@std/ulid", "node:"] },
-  testing: { places: [...DECIDES, "engine", "client"], libraries: [] },
+  testing: {
+    places: [...DECIDES, "engine", "client", "scheduler", "plugins/storage/memory/mod.ts"],
+    libraries: [],
+  },
   scheduler: {
     places: [...DECIDES, "engine", "client", "system", "plugins/policies/mod.ts", "plugins/storage/memory/mod.ts"],
     libraries: [],

@@ -73,7 +73,7 @@ describe("the import rules", () => {
     ["src/engine/engine.ts", "../scheduler.ts"],
     ["src/engine/engine.ts", "../../plugins/storage/memory/mod.ts"],
     ["src/client/client.ts", "node:async_hooks"],
-    ["src/testing/mod.ts", "../../plugins/storage/memory/mod.ts"],
+    ["src/testing/mod.ts", "../../plugins/storage/sqlite/mod.ts"],
     ["src/scheduler.ts", "../plugins/storage/sqlite/mod.ts"],
     ["src/scheduler.ts", "../plugins/storage/memory/store.ts"],
     ["src/helpers.ts", "./contract/mod.ts"],
@@ -98,6 +98,8 @@ describe("the import rules", () => {
     ["src/machine/step.ts", "../calendar/mod.ts"],
     ["src/engine/engine.ts", "../machine/step.ts"],
     ["src/scheduler.ts", "../plugins/storage/memory/mod.ts"],
+    // What a simulation runs on unless it is told otherwise.
+    ["src/testing/simulate.ts", "../../plugins/storage/memory/mod.ts"],
     ["src/scheduler.ts", "./system.ts"],
     ["src/system.ts", "node:process"],
     ["mod.ts", "./src/scheduler.ts"],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type Clock, MAX_TIMER_MS } from "../../../src/contract/mod.ts";
+import { type AdvanceRequest, type Clock, type Group, MAX_TIMER_MS, type Storage } from "../../../src/contract/mod.ts";
 import { defineTask } from "../../../mod.ts";
 import { noting } from "../support/noting.ts";
-import { DAY, MINUTE, SECOND, START, STORES, world } from "../support/schedulers.ts";
+import { DAY, HOUR, MINUTE, SECOND, START, STORES, world } from "../support/schedulers.ts";
 
 const iso = (text: string) => Date.parse(text);
 
@@ -191,6 +191,22 @@ describe.each(STORES)("clock jumps on %s", (store) => {
     await second.close();
   });
 
+  it("T1 T8 points that a forward jump has lined up wait for their time when the clock is set right again", async () => {
+    const { clock, task, scheduler, runs } = await setUp({ lasts: () => "1s" }, "2026-01-01T12:00:00Z");
+    const origin = iso("2026-01-01T12:00:00Z");
+    await scheduler.every(task, "10s", undefined, { catchup: "all" });
+    await clock.advance("12s");
+    await clock.set(clock.now() + 60 * SECOND);
+    await clock.set(clock.now() - 60 * SECOND);
+    await clock.advance("90s");
+    const told = runs.map(({ point, at }) => [(point - origin) / SECOND, (at - origin) / SECOND]);
+    // The first of them began while the clock said that it was late.
+    expect(told).toEqual([[10, 10], [20, 72], [30, 30], [40, 40], [50, 50], [60, 60], [70, 70], [80, 80], [90, 90], [
+      100,
+      100,
+    ]]);
+  });
+
   it("T8 jumps to and fro fire no point twice and lose none but the missed", async () => {
     const { clock, task, scheduler, runs } = await setUp({}, "2026-01-01T12:00:00Z");
     const origin = iso("2026-01-01T12:00:00Z");
@@ -204,6 +220,56 @@ describe.each(STORES)("clock jumps on %s", (store) => {
     expect(points).toEqual(points.map((_, i) => (i + 1) * 10));
     expect(await schedule.info()).toMatchObject({ missedCount: 0, overlapCount: 0, runCount: points.length });
   });
+});
+
+describe("a store with a clock of its own", () => {
+  /** A store whose clock goes on whatever is done to that of its instances. */
+  function withClock(inner: Storage, now: () => number): Storage {
+    return new Proxy(inner, {
+      get(target, key) {
+        if (key === "supports") return { ...target.supports, clock: true };
+        if (key === "now") return () => Promise.resolve(now());
+        if (key === "advance") {
+          return (request: AdvanceRequest, step: Parameters<Storage["advance"]>[1]) =>
+            target.advance({ ...request, now: now() }, step);
+        }
+        if (key === "apply") return (groups: readonly Group[]) => target.apply(groups, now());
+        const member: unknown = Reflect.get(target, key, target);
+        return typeof member === "function" ? member.bind(target) : member;
+      },
+    });
+  }
+
+  it.each([["told of", true], ["that nobody tells of", false]])(
+    "T8 decides what is due however an instance's clock jumps, in jumps %s",
+    async (_title, told) => {
+      const { clock, handle, start } = world("memory");
+      const server = () => START + clock.monotonic();
+      const at: number[] = [];
+      const task = defineTask("task", () => void at.push((server() - START) / SECOND));
+      const { onJump: _onJump, ...untold } = {
+        now: () => clock.now(),
+        monotonic: () => clock.monotonic(),
+        setTimer: (callback: () => void, delay: number) => clock.setTimer(callback, delay),
+        defer: (callback: () => void) => clock.defer(callback),
+        busy: () => clock.busy!(),
+        onJump: (callback: () => void) => clock.onJump!(callback),
+        pass: (ms: number, until: Promise<void>) => clock.pass!(ms, until),
+      };
+      const scheduler = await start({
+        storage: withClock(handle(), server),
+        tasks: [task],
+        clock: told ? clock : untold,
+      });
+      await scheduler.every(task, "1m");
+      for (const jump of [-1, 2, -5, -1, 7]) {
+        await clock.advance("30s");
+        await clock.set(clock.now() + jump * HOUR);
+        await clock.advance("30s");
+      }
+      expect(at).toEqual([60, 120, 180, 240, 300]);
+    },
+  );
 });
 
 describe.each(STORES)("after a crash, on %s", (store) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineTask, type Scheduler } from "../../../mod.ts";
-import type { RunContext } from "../../../src/contract/mod.ts";
+import { type RunContext, StorageError } from "../../../src/contract/mod.ts";
 import { faultyStore } from "../../../src/testing/mod.ts";
 import { cuttable, HOUR, MINUTE, SECOND, START, type StoreKind, STORES, world } from "../support/schedulers.ts";
 
@@ -36,6 +36,30 @@ async function lost(kind: StoreKind, hangs = 1) {
 }
 
 describe.each(STORES)("several instances over %s", (kind) => {
+  it("M6 I3 a creation whose reply is lost may be stored, and is then run on time by the instance that made it", async () => {
+    const { clock, handle, start } = world(kind);
+    const ran: number[] = [];
+    const task = defineTask("task", () => void ran.push(clock.now() - START));
+    let isLost = false;
+    const storage = new Proxy(handle(), {
+      get(target, key) {
+        const member: unknown = Reflect.get(target, key, target);
+        if (typeof member !== "function") return member;
+        if (key !== "apply" || !isLost) return member.bind(target);
+        return async (...parameters: unknown[]) => {
+          await member.apply(target, parameters);
+          throw new StorageError("the reply is lost");
+        };
+      },
+    });
+    const scheduler = await start({ tasks: [task], storage });
+    isLost = true;
+    await expect(scheduler.after(task, "10s")).rejects.toMatchObject({ code: "store_unavailable" });
+    isLost = false;
+    await clock.advance("10s");
+    expect(ran).toEqual([10 * SECOND]);
+  });
+
   it("M2 leaves a deadline alone whose task it has not, and says so; an instance that has it runs it", async () => {
     const { clock, create, start } = world(kind);
     const mine = defineTask("mine", () => {});

@@ -216,6 +216,26 @@ describe.each(STORES)("overlap on %s", (store) => {
     expect((await schedule.info()).overlapCount).toBe(3);
   });
 
+  it("T9 L5 a trigger that replaces a run counts as no deadline, and a pause does not hold it", async () => {
+    const made = world(store);
+    const noted = noting(made.clock, { lasts: ended(["10s", "10s"]) });
+    const scheduler = await made.start({ tasks: [noted.task] });
+    const schedule = await scheduler.every(noted.task, "1m", undefined, { overlap: "replace", maxRuns: 2 });
+    await made.clock.advance("61s");
+    expect(await schedule.trigger()).toBe(true);
+    await made.clock.advance("1s");
+    expect(noted.starts(START)).toEqual([60, 61]);
+    expect(await schedule.info()).toMatchObject({ retired: false, runCount: 2, overlapCount: 1 });
+    await schedule.pause();
+    expect(await schedule.trigger()).toBe(true);
+    await made.clock.advance("1s");
+    expect(noted.starts(START)).toEqual([60, 61, 62]);
+    await schedule.resume();
+    await made.clock.advance("1m");
+    expect(noted.starts(START)).toEqual([60, 61, 62, 120]);
+    expect(await schedule.info()).toMatchObject({ retireReason: "ended", runCount: 4 });
+  });
+
   it("T1 a one-shot whose time comes during a triggered run fires when that has ended", async () => {
     const made = world(store);
     const noted = noting(made.clock, { lasts: ended(["2s"]) });

@@ -1,0 +1,104 @@
+/**
+ * Makes each mutant and tells by which seed it is caught: `npm run mutants` searches seeds 0 to 1999 for each and prints
+ * the table; with `--known` the seed that is known to catch it is tried first, and few others.
+ */
+import { spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { type Mutant, MUTANTS } from "./mutants.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const PARTS = ["mod.ts", "src", "plugins", "test/simulation", "test/support", "package.json", "deno.json", ".ci"];
+
+/** Seeds within which each has to be caught, and those tried after the one that is known. */
+const MOST_SEEDS = 2_000;
+const FEW_SEEDS = 200;
+const { values } = parseArgs({
+  options: {
+    known: { type: "boolean", default: false },
+    /** Only mutants whose name has this in it. */
+    only: { type: "string", default: "" },
+  },
+});
+
+/** A mutant that plays one share of its seeds for so long hangs, which is as good as caught. */
+const HANGS_MS = values.known ? 120_000 : 1_800_000;
+
+/** How a mutant was caught. */
+interface Catch {
+  readonly seed: number;
+  readonly rules: readonly string[];
+  readonly what: string;
+}
+
+const mutants = MUTANTS.filter(({ name }) => name.includes(values.only));
+const waiting = [...mutants];
+const caught = new Map<Mutant, Catch | undefined>();
+await Promise.all(Array.from({ length: availableParallelism() }, async () => {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    caught.set(next, await tryMutant(next));
+    console.error(line(next));
+  }
+}));
+console.log(["mutant", "file", "store", "caught by seed", "rules"].join(" | "));
+for (const mutant of mutants) console.log(line(mutant));
+const escaped = mutants.filter((mutant) => caught.get(mutant) === undefined);
+console.log(`${mutants.length - escaped.length} of ${mutants.length} mutants caught`);
+if (escaped.length > 0) process.exitCode = 1;
+
+function line(mutant: Mutant): string {
+  const found = caught.get(mutant);
+  const { name, file, store = "memory" } = mutant;
+  return [name, file, store, found?.seed ?? "NOT CAUGHT", found?.rules.join(", ") ?? ""].join(" | ");
+}
+
+/** Plays seeds on a mutated copy of the sources until a rule is broken. */
+async function tryMutant(mutant: Mutant): Promise<Catch | undefined> {
+  const tree = mkdtempSync(join(tmpdir(), "ostinato-mutant-"));
+  try {
+    for (const part of PARTS) cpSync(join(ROOT, part), join(tree, part), { recursive: true });
+    symlinkSync(join(ROOT, "node_modules"), join(tree, "node_modules"));
+    mutate(tree, mutant);
+    if (!values.known) return await search(tree, mutant, 0, MOST_SEEDS);
+    return await search(tree, mutant, mutant.seed, 1) ?? await search(tree, mutant, 0, FEW_SEEDS);
+  } finally {
+    rmSync(tree, { recursive: true, force: true });
+  }
+}
+
+function mutate(tree: string, { name, file, line, becomes }: Mutant): void {
+  const path = join(tree, file);
+  const parts = readFileSync(path, "utf8").split(line);
+  if (parts.length !== 2) {
+    throw new Error(`mutant "${name}": its line stands ${parts.length - 1} times in ${file}; expected once:\n${line}`);
+  }
+  writeFileSync(path, parts.join(becomes));
+}
+
+function search(tree: string, { store = "memory" }: Mutant, from: number, seeds: number): Promise<Catch | undefined> {
+  const part = [from, 1, from + seeds].join("/");
+  const script = [join(tree, "test/simulation/main.ts"), "--part", part, "--first", "--store", store];
+  const flags = "Deno" in globalThis ? ["run", "-A", "--quiet"] : ["--disable-warning=ExperimentalWarning"];
+  const child = spawn(process.execPath, [...flags, ...script], { cwd: tree, stdio: ["ignore", "pipe", "pipe"] });
+  let hangs = false;
+  const timer = setTimeout(() => {
+    hangs = true;
+    child.kill();
+  }, HANGS_MS);
+  let [found, errors] = [undefined as Catch | undefined, ""];
+  child.stderr.on("data", (chunk) => errors += chunk);
+  createInterface({ input: child.stdout }).on("line", (text) => found = JSON.parse(text) as Catch);
+  return new Promise((resolve, reject) => {
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      if (hangs) resolve({ seed: from, rules: ["hangs"], what: "it does not come to an end" });
+      else if (code === 0) resolve(found);
+      else reject(new Error(`a mutant's process ended with ${code}: ${errors}`));
+    });
+  });
+}
