@@ -6,9 +6,9 @@ import type { Decision } from "./desk.ts";
 import { isUnanswered } from "./errors.ts";
 import { toldOf } from "./hints.ts";
 import type { Pending } from "./jobs.ts";
-import type { RowState } from "./known.ts";
-import { arrayText, readInstant } from "./values.ts";
-import { isMove, moveArrays, readMoved, rowArrays } from "./writes.ts";
+import { listText, readInstant, readList } from "./values.ts";
+import type { Moved } from "./write_statements.ts";
+import { isMove, moveLists, readPlaces, rowLists } from "./writes.ts";
 
 const DOING = "writing schedules";
 
@@ -79,7 +79,7 @@ export class QuickCommits {
     const { database, statements } = this.#options;
     const writes = decided.writes.filter(({ before }) => before === undefined);
     try {
-      const values = { ...rowArrays(writes.map(({ after }) => after!)), ...toldOf(writes, now, this.#options) };
+      const values = { ...rowLists(writes.map(({ after }) => after!)), ...toldOf(writes, now, this.#options) };
       const [row] = await database.run(DOING, statements.insert, values);
       this.#answered(row!.now);
     } catch (error) {
@@ -96,19 +96,20 @@ export class QuickCommits {
     );
     if (writes.length === 0) return changing.map(([pending]) => pending);
     const documents = writes.map(({ after }) => after!);
-    let written: ReadonlyMap<string, RowState>;
+    let moved: Moved;
     try {
       const rows = new Map(documents.map(({ id }) => [id, known.get(id)!]));
-      const version = arrayText(documents.map(({ id }) => rows.get(id)!.version));
+      const version = listText(documents.map(({ id }) => rows.get(id)!.version));
       const told = toldOf(writes, now, this.#options);
-      const values = { ...moveArrays(documents, rows), version, lockMs: `${BATCH_LOCK_MS}`, ...told };
-      const [row] = await database.run(DOING, statements.progressAt, values);
-      written = readMoved(row!);
-      for (const document of documents) known.wrote(document.id, document, written.get(document.id));
+      const values = { ...moveLists(documents, rows), version, lockMs: `${BATCH_LOCK_MS}`, ...told };
+      [moved] = await database.run(DOING, statements.progressAt, values) as [Moved];
+      const places = readPlaces(moved);
+      for (const document of documents) known.wrote(document.id, document, places.get(document.id));
     } catch (error) {
       for (const { id } of documents) known.forget(id);
       return left(changing, decided, error);
     }
+    const written = moved.all ? new Set(documents.map(({ id }) => id)) : new Set(readList(moved.written));
     const isWritten = ([, { ids }]: Decisions[number]) => ids.length > 0 && ids.every((id) => written.has(id));
     for (const [pending, { result }] of changing.filter(isWritten)) pending.settle(result);
     return changing.filter((one) => !isWritten(one)).map(([pending]) => pending);

@@ -1,16 +1,17 @@
 import { type ScheduleDocument, StorageError, type Write } from "../../../src/contract/mod.ts";
-import { encodeProgress, encodeRow } from "../sql/codec.ts";
-import { columnText, type ScheduleRow } from "../sql/tables.ts";
+import { encodeRow, encodeStep } from "../sql/codec.ts";
+import { columnText } from "../sql/tables.ts";
 import type { Session } from "./database.ts";
 import type { RowState } from "./known.ts";
 import type { Statements } from "./statements.ts";
-import { arrayText, instantText } from "./values.ts";
+import { arrayText, instantText, listText, readList } from "./values.ts";
 import {
-  type ColumnArrays,
-  type MoveArrays,
+  type ColumnLists,
+  MOVE_COLUMNS,
   type Moved,
-  PROGRESS_COLUMNS,
+  type MoveLists,
   ROW_COLUMNS,
+  type RowColumn,
   type Told,
 } from "./write_statements.ts";
 
@@ -42,9 +43,10 @@ export function planWrites(writes: readonly Write[]): PlannedWrites {
   return { removed, parked, moved, changed, created };
 }
 
-/** Whether nothing but the progress changes. */
+/** Whether nothing but the progress changes; one that came back to life would need its name again. */
 export function isMove(before: ScheduleDocument, after: ScheduleDocument): boolean {
-  return before.definition === after.definition && before.parked === undefined && after.parked === undefined;
+  return before.definition === after.definition && before.parked === undefined && after.parked === undefined &&
+    (before.progress.retired === undefined || after.progress.retired !== undefined);
 }
 
 /** Where rows that are locked lie. */
@@ -65,19 +67,21 @@ export async function writeAll(
   if (parked.length > 0) await park(session, statements, parked.map(({ id, parked }) => [id, parked!]));
   let rows: ReadonlyMap<string, RowState> = new Map();
   if (moved.length > 0) {
-    const [row] = await session.run(statements.progress, { ...moveArrays(moved, places), ...told });
-    rows = readMoved(row!);
-    if (rows.size < moved.length) throw new StorageError("postgres: a row that was locked is not where it was");
+    const [row] = await session.run(statements.progress, { ...moveLists(moved, places), ...told });
+    if (!row!.all) throw new StorageError("postgres: a row that was locked is not where it was");
+    rows = readPlaces(row!);
   }
-  if (changed.length > 0) await session.run(statements.update, { ...rowArrays(changed), ...told });
-  if (created.length > 0) await session.run(statements.insert, { ...rowArrays(created), ...told });
+  if (changed.length > 0) await session.run(statements.update, { ...rowLists(changed), ...told });
+  if (created.length > 0) await session.run(statements.insert, { ...rowLists(created), ...told });
   return rows;
 }
 
-/** The rows that a statement has moved, by id. */
-export function readMoved({ version, places }: Moved): ReadonlyMap<string, RowState> {
-  const entries = Object.entries(JSON.parse(places) as Record<string, string>);
-  return new Map(entries.map(([id, place]) => [id, { version, place }]));
+/** The rows with a run that a statement has moved, by id. */
+export function readPlaces({ version, places }: Moved): ReadonlyMap<string, RowState> {
+  const items = readList(places);
+  const rows = new Map<string, RowState>();
+  for (let i = 0; i < items.length; i += 2) rows.set(items[i]!, { version, place: items[i + 1]! });
+  return rows;
 }
 
 /** Parks rows as they are, saying why. */
@@ -94,28 +98,38 @@ export async function park(
 }
 
 /** The progress of documents, column by column, and where their rows lie. */
-export function moveArrays(documents: readonly ScheduleDocument[], places: Places): MoveArrays {
+export function moveLists(documents: readonly ScheduleDocument[], places: Places): MoveLists {
+  const rows = documents.map((document) => ({
+    ...encodeStep(document),
+    live: document.progress.retired === undefined ? 1 : 0,
+  }));
   return {
-    ...arrays(PROGRESS_COLUMNS, documents.map(encodeProgress)),
-    places: arrayText(documents.map(({ id }) => places.get(id)!.place)),
+    ...lists(MOVE_COLUMNS, rows),
+    places: listText(documents.map(({ id }) => places.get(id)!.place)),
+    count: documents.length,
   };
 }
 
 /** Whole documents, column by column. */
-export function rowArrays(documents: readonly ScheduleDocument[]): ColumnArrays<ScheduleRow> {
-  return arrays(ROW_COLUMNS, documents.map(encodeRow));
+export function rowLists(documents: readonly ScheduleDocument[]): ColumnLists<RowColumn> {
+  return lists(ROW_COLUMNS, documents.map(encodeRow));
 }
 
-function arrays<Row>(columns: readonly (keyof Row & string)[], rows: readonly Row[]): ColumnArrays<Row> {
+function lists<Column extends string>(
+  columns: readonly Column[],
+  rows: readonly Readonly<Record<Column, unknown>>[],
+): ColumnLists<Column> {
   return Object.fromEntries(
-    columns.map((column) => [column, arrayText(rows.map((row) => columnValue(column, row[column])))]),
-  ) as ColumnArrays<Row>;
+    columns.map((column) => [column, listText(rows.map((row) => columnValue(column, row[column])))]),
+  ) as ColumnLists<Column>;
 }
 
-function columnValue(column: string, value: unknown): string | number | boolean | null {
+function columnValue(column: string, value: unknown): string | null {
   if (value === null) return null;
-  if (column === "live" || column === "running") return value === 1;
+  if (column === "live" || column === "running") return value === 1 ? "t" : "f";
   if (column === "wake_at" || column === "next_run") return instantText(value as number);
   if (column === "tags") return arrayText(JSON.parse(value as string) as string[]);
+  // It quotes what was found.
+  if (column === "parked") return columnText(value as string);
   return value as string;
 }
