@@ -90,15 +90,20 @@ describe("postgres: connections that are lost", () => {
     });
   }
 
-  it("M6 a creation whose answer is lost is stored once and reported as stored", async () => {
-    const { schema } = arrange();
-    const proxy = await cuttableProxy(url);
-    const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
-    proxy.loseAnswerTo("with written as");
-    expect(await storage.apply([create(document(1, 5_000))], 0)).toEqual([{ committed: true, values: [id(1)] }]);
-    await proxy.lost();
-    expect((await storage.find({ limit: 5 })).map((found) => found.id)).toEqual([id(1)]);
-  });
+  // A single one has a statement of its own.
+  for (const [ids, statement] of [[[1], "insert into"], [[1, 2], "with written as"]] as const) {
+    it(`M6 creations whose answer is lost (${ids.length}) are stored once and reported as stored`, async () => {
+      const { schema } = arrange();
+      const proxy = await cuttableProxy(url);
+      const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
+      proxy.loseAnswerTo(statement);
+      expect(await storage.apply(ids.map((n) => create(document(n, 5_000))), 0)).toEqual(
+        ids.map((n) => ({ committed: true, values: [id(n)] })),
+      );
+      await proxy.lost();
+      expect((await storage.find({ limit: 5 })).map((found) => found.id)).toEqual(ids.map(id));
+    });
+  }
 
   it("M6 a claim whose answer is lost is an error, and the lease that it left runs out like any other", async () => {
     const { schema } = arrange();

@@ -15,13 +15,16 @@ import type { KnownDocuments, RowState } from "./known.ts";
 import { isFound } from "./reading.ts";
 import type { ClaimHead, DueRow, Statements, WorkRow } from "./statements.ts";
 import { arrayText, readInstant } from "./values.ts";
-import { park, planWrites, writeAll } from "./writes.ts";
+import { park, planWrites, readied } from "./writes.ts";
 
 /** Of each lane with something due, however many lanes have. */
 const LEAST_PER_LANE = 16;
 
 /** Milliseconds after which rows that somebody else was claiming are looked at again: its process may have died. */
 const RECHECK_MS = 100;
+
+/** Documents that are decided on while those before them are being written: neither side waits long for the other. */
+const PIECE = 250;
 
 /** How often a claim that others were in the way of is tried at once. */
 const ATTEMPTS = 5;
@@ -104,10 +107,20 @@ export class Claims {
     const head = rows.find((row) => !isFound(row)) as ClaimHead;
     const now = readInstant(head.now)!;
     const { found, leftAt } = shared(rows.filter(isFound), Number(head.share), limit);
-    const stepped = stepAll(found, now, step, lanes.includes(""));
+    const stepped = new Stepped(now, step, lanes.includes(""));
     const places = new Map(found.map((row) => [row.id, row]));
-    const told = { channel: null, sender };
-    const moved = await writeAll(session, statements, planWrites(stepped.writes), places, told);
+    const moved = new Map<string, RowState>();
+    let writing: Promise<void> = Promise.resolve();
+    try {
+      for (let i = 0; i < found.length; i += PIECE) {
+        const writes = stepped.add(found.slice(i, i + PIECE));
+        const send = readied(statements, planWrites(writes), places, { channel: null, sender });
+        await writing;
+        writing = send(session).then((rows) => rows.forEach((row, id) => moved.set(id, row)));
+      }
+    } finally {
+      await writing;
+    }
     const damaged = await this.#park(session, stepped.unreadable);
     const later = Math.min(readInstant(head.next) ?? Infinity, stepped.earliest, leftAt);
     // Found to be due, and locked by others: they will be moved, unless whoever has them dies.
@@ -134,14 +147,44 @@ export class Claims {
   }
 }
 
-interface Stepped<T> {
-  readonly values: readonly T[];
-  readonly writes: readonly Write[];
-  readonly unreadable: readonly (readonly [id: string, reason: string])[];
-  /** The earliest `wakeAt` of what was found, after its step. */
-  readonly earliest: number;
+/** What the step says of documents. */
+class Stepped<T> {
+  readonly values: T[] = [];
+  readonly writes: Write[] = [];
+  readonly unreadable: (readonly [id: string, reason: string])[] = [];
   /** Characters stored of each document. */
-  readonly sizes: ReadonlyMap<string, number>;
+  readonly sizes = new Map<string, number>();
+  /** The earliest `wakeAt` of what was found, after its step. */
+  earliest = Infinity;
+  readonly #now: number;
+  readonly #step: Step<T>;
+  readonly #withRetired: boolean;
+
+  constructor(now: number, step: Step<T>, withRetired: boolean) {
+    this.#now = now;
+    this.#step = step;
+    this.#withRetired = withRetired;
+  }
+
+  /** Applies the step to further documents; answers what of them is to be written. */
+  add(rows: readonly WorkRow[]): readonly Write[] {
+    const first = this.writes.length;
+    for (const row of rows) this.#add(row);
+    return this.writes.slice(first);
+  }
+
+  #add(row: WorkRow): void {
+    const { document: before, damage } = decodeRow(row);
+    if (before === undefined) return void this.unreadable.push([row.id, damage]);
+    const { document, value, reject } = this.#step(before, this.#now);
+    this.values.push(value);
+    const after = reject === undefined && document !== undefined ? document : before;
+    // One that was left alone and is not due had its column edited by hand, and gets it back.
+    if (after !== before || !isDue(before, this.#now)) this.writes.push({ before, after });
+    const stays = after !== null && (this.#withRetired || after.progress.retired === undefined);
+    if (stays) this.earliest = Math.min(this.earliest, after.progress.wakeAt ?? Infinity);
+    this.sizes.set(row.id, row.definition.length + row.progress.length);
+  }
 }
 
 /** Each lane's share of what is due, and the earliest of what is left over. */
@@ -156,30 +199,6 @@ function shared(rows: readonly DueRow[], share: number, limit: number): { found:
     else leftAt = Math.min(leftAt, readInstant(row.wake)!);
   }
   return { found, leftAt };
-}
-
-function stepAll<T>(rows: readonly WorkRow[], now: number, step: Step<T>, withRetired: boolean): Stepped<T> {
-  const values: T[] = [];
-  const writes: Write[] = [];
-  const unreadable: (readonly [string, string])[] = [];
-  const sizes = new Map<string, number>();
-  let earliest = Infinity;
-  for (const row of rows) {
-    const { document: before, damage } = decodeRow(row);
-    if (before === undefined) {
-      unreadable.push([row.id, damage]);
-      continue;
-    }
-    const { document, value, reject } = step(before, now);
-    values.push(value);
-    const after = reject === undefined && document !== undefined ? document : before;
-    // One that was left alone and is not due had its column edited by hand, and gets it back.
-    if (after !== before || !isDue(before, now)) writes.push({ before, after });
-    const stays = after !== null && (withRetired || after.progress.retired === undefined);
-    if (stays) earliest = Math.min(earliest, after.progress.wakeAt ?? Infinity);
-    sizes.set(row.id, row.definition.length + row.progress.length);
-  }
-  return { values, writes, unreadable, earliest, sizes };
 }
 
 function isDue({ progress }: ScheduleDocument, now: number): boolean {

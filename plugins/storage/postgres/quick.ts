@@ -80,7 +80,8 @@ export class QuickCommits {
     const writes = decided.writes.filter(({ before }) => before === undefined);
     try {
       const values = { ...rowLists(writes.map(({ after }) => after!)), ...toldOf(writes, now, this.#options) };
-      const [row] = await database.run(DOING, statements.insert, values);
+      const statement = writes.length === 1 ? statements.insertOne : statements.insert;
+      const [row] = await database.run(DOING, statement, values);
       this.#answered(row!.now);
     } catch (error) {
       return left(creating, decided, error);

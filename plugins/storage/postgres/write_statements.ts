@@ -33,6 +33,8 @@ export type MoveLists = ColumnLists<MoveColumn | "places"> & { readonly count: n
 /** Writes of many rows, each one statement. */
 export interface WriteStatements {
   readonly insert: Statement<ColumnLists<RowColumn> & Told, Written>;
+  /** Of a single row, whose lists are its values: planned in a tenth of the time. */
+  readonly insertOne: Statement<ColumnLists<RowColumn> & Told, Pick<Written, "now">>;
   readonly update: Statement<ColumnLists<RowColumn> & Told, Written>;
   /** Of rows that are locked. */
   readonly progress: Statement<MoveLists & Told, Moved>;
@@ -74,16 +76,13 @@ export type MoveColumn = keyof typeof MOVE_TYPES;
 /** A column that is sent with a whole document. */
 export type RowColumn = keyof typeof ROW_TYPES;
 
-/** The columns that are sent with a document's progress alone. */
-export const MOVE_COLUMNS = Object.keys(MOVE_TYPES) as readonly MoveColumn[];
 /** The columns that are sent with a whole document. */
 export const ROW_COLUMNS = Object.keys(ROW_TYPES) as readonly RowColumn[];
 
 /** The transaction's id is what its rows carry as their version; telling others costs nothing where nobody is told. */
-const TOLD = sql`pg_current_xact_id()::xid::text as version, ${NOW} as now,
-  case when ${value("channel")}::text is not null then pg_notify(${value("channel")}, ${
-  value("sender")
-})::text end as told`;
+const TOLD = sql`${NOW} as now, case when ${value("channel")}::text is not null
+  then pg_notify(${value("channel")}, ${value("sender")})::text end as told`;
+const VERSION = sql`pg_current_xact_id()::xid::text as version`;
 
 /** Whose turn it is. */
 const lane = (task: Query) => sql`case when u.live then ${task} else '' end`;
@@ -98,19 +97,24 @@ export function writeStatements(compile: Compile, documents: Query): WriteStatem
   // As a list, which the planner takes to be short, so that it goes to the places and does not read the whole table.
   const places = sql`select unnest(${split("places", "tid")})`;
   const rowLane = sql`case when u.parked is null then ${lane(sql`u.task`)} end`;
-  const moving = sql`update ${documents} as d set ${set(MOVE_COLUMNS)}, lane = ${lane(sql`d.task`)},
+  const moving = sql`update ${documents} as d set ${set(Object.keys(MOVE_TYPES))}, lane = ${lane(sql`d.task`)},
     name = case when u.live then d.name end, dedupe_key = case when u.live then d.dedupe_key end`;
   const done = <P>(write: Query): Statement<P, Written> =>
-    compile(sql`with written as (${write} returning 1) select ${TOLD}`);
+    compile(sql`with written as (${write} returning 1) select ${VERSION}, ${TOLD}`);
   const moved = <P>(write: Query): Statement<P, Moved> =>
     compile(sql`with written as (${write} returning d.id, d.ctid, d.running)
       select string_agg(id || ${SEPARATOR} || ctid, ${SEPARATOR}) filter (where running) as places,
         case when count(*) < ${value("count")}::int then string_agg(id, ${SEPARATOR}) end as written,
-        count(*) = ${value("count")}::int as all, ${TOLD}
+        count(*) = ${value("count")}::int as all, ${VERSION}, ${TOLD}
       from written`);
+  const into = sql`insert into ${documents} (${sql.join(ROW_COLUMNS.map((column) => sql.ref(column)))}, lane)`;
   return {
-    insert: done(sql`insert into ${documents} (${sql.join(ROW_COLUMNS.map((column) => sql.ref(column)))}, lane)
+    insert: done(sql`${into}
       select ${sql.join(ROW_COLUMNS.map(from))}, ${rowLane} from ${row}`),
+    insertOne: compile(
+      sql`${into} values (${sql.join(ROW_COLUMNS.map(only))}, case when ${value("parked")}::text is null
+      then case when ${value("live")}::boolean then ${value("task")}::text else '' end end) returning ${TOLD}`,
+    ),
     update: done(sql`update ${documents} as d set ${set(ROW_COLUMNS)}, lane = ${rowLane}
       from ${row} where d.id = u.id`),
     progress: moved(sql`${moving} from ${move} where d.ctid = any(array(${places})) and d.id = u.id`),
@@ -132,6 +136,10 @@ function set(columns: readonly string[]): Query {
   return sql.join(
     columns.filter((column) => column !== "id").map((column) => sql`${sql.ref(column)} = ${from(column)}`),
   );
+}
+
+function only(column: RowColumn): Query {
+  return sql`${value(column)}::${sql.raw(column === "tags" ? "text[]" : ROW_TYPES[column])}`;
 }
 
 function from(column: string): Query {

@@ -7,7 +7,6 @@ import type { Statements } from "./statements.ts";
 import { arrayText, instantText, listText, readList } from "./values.ts";
 import {
   type ColumnLists,
-  MOVE_COLUMNS,
   type Moved,
   type MoveLists,
   ROW_COLUMNS,
@@ -53,27 +52,26 @@ export function isMove(before: ScheduleDocument, after: ScheduleDocument): boole
 export type Places = ReadonlyMap<string, { readonly place: string }>;
 
 /**
- * Writes documents inside a transaction, what frees a name before what takes it; answers the rows that were moved as they
- * are now.
+ * Readies documents to be written inside a transaction, what frees a name before what takes it. What it answers sends them,
+ * and answers the rows with a run that were moved as they are then.
  */
-export async function writeAll(
-  session: Session,
+export function readied(
   statements: Statements,
   { removed, parked, moved, changed, created }: PlannedWrites,
   places: Places,
   told: Told,
-): Promise<ReadonlyMap<string, RowState>> {
-  if (removed.length > 0) await session.run(statements.remove, { ids: arrayText(removed) });
-  if (parked.length > 0) await park(session, statements, parked.map(({ id, parked }) => [id, parked!]));
-  let rows: ReadonlyMap<string, RowState> = new Map();
-  if (moved.length > 0) {
-    const [row] = await session.run(statements.progress, { ...moveLists(moved, places), ...told });
-    if (!row!.all) throw new StorageError("postgres: a row that was locked is not where it was");
-    rows = readPlaces(row!);
-  }
-  if (changed.length > 0) await session.run(statements.update, { ...rowLists(changed), ...told });
-  if (created.length > 0) await session.run(statements.insert, { ...rowLists(created), ...told });
-  return rows;
+): (session: Session) => Promise<ReadonlyMap<string, RowState>> {
+  const moves = moved.length > 0 ? moveLists(moved, places) : undefined;
+  const [changes, creations] = [changed, created].map((rows) => rows.length > 0 ? rowLists(rows) : undefined);
+  return async (session) => {
+    if (removed.length > 0) await session.run(statements.remove, { ids: arrayText(removed) });
+    if (parked.length > 0) await park(session, statements, parked.map(({ id, parked }) => [id, parked!]));
+    const [row] = moves === undefined ? [] : await session.run(statements.progress, { ...moves, ...told });
+    if (row?.all === false) throw new StorageError("postgres: a row that was locked is not where it was");
+    if (changes !== undefined) await session.run(statements.update, { ...changes, ...told });
+    if (creations !== undefined) await session.run(statements.insert, { ...creations, ...told });
+    return row === undefined ? new Map() : readPlaces(row);
+  };
 }
 
 /** The rows with a run that a statement has moved, by id. */
@@ -99,12 +97,14 @@ export async function park(
 
 /** The progress of documents, column by column, and where their rows lie. */
 export function moveLists(documents: readonly ScheduleDocument[], places: Places): MoveLists {
-  const rows = documents.map((document) => ({
-    ...encodeStep(document),
-    live: document.progress.retired === undefined ? 1 : 0,
-  }));
+  const rows = documents.map(encodeStep);
   return {
-    ...lists(MOVE_COLUMNS, rows),
+    id: listText(rows.map(({ id }) => id)),
+    wake_at: listText(rows.map(({ wake_at }) => instant(wake_at))),
+    next_run: listText(rows.map(({ next_run }) => instant(next_run))),
+    live: listText(documents.map(({ progress }) => flag(progress.retired === undefined))),
+    running: listText(rows.map(({ running }) => flag(running === 1))),
+    progress: listText(rows.map(({ progress }) => progress)),
     places: listText(documents.map(({ id }) => places.get(id)!.place)),
     count: documents.length,
   };
@@ -112,24 +112,26 @@ export function moveLists(documents: readonly ScheduleDocument[], places: Places
 
 /** Whole documents, column by column. */
 export function rowLists(documents: readonly ScheduleDocument[]): ColumnLists<RowColumn> {
-  return lists(ROW_COLUMNS, documents.map(encodeRow));
-}
-
-function lists<Column extends string>(
-  columns: readonly Column[],
-  rows: readonly Readonly<Record<Column, unknown>>[],
-): ColumnLists<Column> {
+  const rows = documents.map(encodeRow);
   return Object.fromEntries(
-    columns.map((column) => [column, listText(rows.map((row) => columnValue(column, row[column])))]),
-  ) as ColumnLists<Column>;
+    ROW_COLUMNS.map((column) => [column, listText(rows.map((row) => columnValue(column, row[column])))]),
+  ) as ColumnLists<RowColumn>;
 }
 
-function columnValue(column: string, value: unknown): string | null {
+function columnValue(column: RowColumn, value: string | number | null): string | null {
   if (value === null) return null;
-  if (column === "live" || column === "running") return value === 1 ? "t" : "f";
-  if (column === "wake_at" || column === "next_run") return instantText(value as number);
+  if (column === "live" || column === "running") return flag(value === 1);
+  if (column === "wake_at" || column === "next_run") return instant(value as number);
   if (column === "tags") return arrayText(JSON.parse(value as string) as string[]);
   // It quotes what was found.
   if (column === "parked") return columnText(value as string);
   return value as string;
+}
+
+function flag(set: boolean): string {
+  return set ? "t" : "f";
+}
+
+function instant(ms: number | null): string | null {
+  return ms === null ? null : instantText(ms);
 }
