@@ -2,7 +2,7 @@ import type pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createScheduler, defineTask } from "../../mod.ts";
 import { type PgPoolLike, postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
-import type { ScheduleDocument, Storage } from "../../src/contract/mod.ts";
+import type { AdvanceResult, ScheduleDocument, Storage } from "../../src/contract/mod.ts";
 import { change, create, document, id, moved, operation, store } from "../../src/testing/storage/documents.ts";
 import { cuttableProxy } from "../support/cuttable_proxy.ts";
 import { freshSchema, sharedServer, testPool } from "../support/postgres.ts";
@@ -27,14 +27,14 @@ async function opened(options: PostgresOptions): Promise<Storage> {
 }
 
 /** A claim: a run with a lease, so that the store knows the document and settles it the quick way. */
-function claim(storage: Storage): Promise<unknown> {
-  return storage.advance({ lanes: ["work"], limit: 10, now: 0 }, (current, now) => ({
+function claim(storage: Storage, limit = 10): Promise<AdvanceResult<string>> {
+  return storage.advance({ lanes: ["work"], limit, now: 0 }, (current, now) => ({
     document: moved(current, {
       wakeAt: now + HOUR,
       fence: 1,
       runs: [{ fence: 1, point: 0, attempt: 1, missed: 0, instance: "i", leaseUntil: now + HOUR, claimedAt: now }],
     }),
-    value: 0,
+    value: current.id,
   }));
 }
 
@@ -105,15 +105,18 @@ describe("postgres: connections that are lost", () => {
     });
   }
 
-  it("M6 a claim whose answer is lost is an error, and the lease that it left runs out like any other", async () => {
-    const { schema } = arrange();
-    const proxy = await cuttableProxy(url);
-    const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
-    await store(storage, [document(1, 5_000)]);
-    proxy.loseAnswerTo("commit\0");
-    await expect(claim(storage)).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
-    await until(async () => (await storage.get(id(1)))?.progress.runs.length === 1);
-  });
+  // A little is claimed by a single statement, more in a transaction.
+  for (const [count, statement] of [[1, "with written as"], [60, "commit\0"]] as const) {
+    it(`M6 a claim of ${count} whose answer is lost is an error, and the leases that it left run out like any other`, async () => {
+      const { schema } = arrange();
+      const proxy = await cuttableProxy(url);
+      const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
+      await store(storage, Array.from({ length: count }, (_, n) => document(n, 5_000)));
+      proxy.loseAnswerTo(statement);
+      await expect(claim(storage, count)).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+      await until(async () => (await storage.find({ limit: 100, running: true })).length === count);
+    });
+  }
 
   it("a server that is gone is reported at once, and used again when it is back", async () => {
     const { schema } = arrange();
@@ -162,6 +165,33 @@ describe("postgres: others in the way", () => {
     const counts = await Promise.all(all.map(async (n) => (await stores[0]!.get(id(n)))!.progress.settledCount));
     expect(touches).toEqual(stores.map(() => 1_500));
     expect(counts).toEqual(all.map(() => 8 * 5 * 3));
+  });
+
+  it("M1 a few documents that four handles find at the same time go to one of them each", async () => {
+    const { schema } = arrange();
+    const stores = await Promise.all(Array.from({ length: 4 }, () => opened({ url, schema, poolSize: 2 })));
+    for (let round = 0; round < 10; round++) {
+      const ids = Array.from({ length: 12 }, (_, n) => round * 12 + n);
+      await store(stores[0]!, ids.map((n) => document(n, 5_000)));
+      const claims = await Promise.all(stores.map((storage) => claim(storage, 20)));
+      const rest = await claim(stores[0]!, 20);
+      expect([...claims, rest].flatMap(({ values }) => values).toSorted()).toEqual(ids.map(id));
+    }
+  });
+
+  it("M1 a document that somebody has locked is passed over by a claim of a few, and looked at again soon", async () => {
+    const { schema, pool } = arrange();
+    const storage = await opened({ url, schema, poolSize: 2 });
+    await store(storage, [document(1, 5_000), document(2, 5_000)]);
+    const other = await pool.connect();
+    await other.query("begin");
+    await other.query(`select from "${schema}".documents where id = $1 for update`, [id(1)]);
+    const { values, more, nextWake, now } = await claim(storage);
+    expect({ values, more }).toEqual({ values: [id(2)], more: false });
+    expect(nextWake! - now).toBeLessThanOrEqual(100);
+    await other.query("rollback");
+    other.release();
+    expect((await claim(storage)).values).toEqual([id(1)]);
   });
 
   it("a database whose default isolation is serializable is no obstacle", async () => {

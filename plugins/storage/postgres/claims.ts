@@ -1,19 +1,18 @@
 import {
   type AdvanceRequest,
   type AdvanceResult,
-  type Change,
   type Damaged,
   MAX_ADVANCE,
-  type ScheduleDocument,
   type Write,
 } from "../../../src/contract/mod.ts";
-import { decodeRow } from "../sql/codec.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
 import type { Database, Session } from "./database.ts";
 import { isContention } from "./errors.ts";
 import type { KnownDocuments, RowState } from "./known.ts";
 import { isFound } from "./reading.ts";
-import type { ClaimHead, DueRow, Statements, WorkRow } from "./statements.ts";
+import { claimFew } from "./few.ts";
+import type { ClaimHead, DueRow, Statements } from "./statements.ts";
+import { type Step, Stepped } from "./stepped.ts";
 import { arrayText, readInstant } from "./values.ts";
 import { park, planWrites, readied } from "./writes.ts";
 
@@ -21,7 +20,7 @@ import { park, planWrites, readied } from "./writes.ts";
 const LEAST_PER_LANE = 16;
 
 /** Milliseconds after which rows that somebody else was claiming are looked at again: its process may have died. */
-const RECHECK_MS = 100;
+export const RECHECK_MS = 100;
 
 /** Documents that are decided on while those before them are being written: neither side waits long for the other. */
 const PIECE = 250;
@@ -32,9 +31,6 @@ const ATTEMPTS = 5;
 const LIMITS = { lockMs: 5_000 };
 const DOING = "claiming what is due";
 
-/** Moves a document that is due. */
-export type Step<T> = (document: ScheduleDocument, now: number) => Change<T>;
-
 /** What {@linkcode Claims} work with. */
 export interface ClaimsOptions {
   readonly database: Database;
@@ -43,13 +39,18 @@ export interface ClaimsOptions {
   readonly sender: string;
 }
 
-interface Claimed<T> extends AdvanceResult<T> {
+/** What was claimed, and how its rows are now. */
+export interface Claimed<T> extends AdvanceResult<T> {
   readonly writes: readonly Write[];
   readonly moved: ReadonlyMap<string, RowState>;
   readonly sizes: ReadonlyMap<string, number>;
 }
 
-/** Finds what is due and moves it: one statement that locks, passing over what others are claiming, and one that writes. */
+/**
+ * Finds what is due and moves it. The little that comes due from time to time takes two statements (see
+ * {@linkcode claimFew}); a backlog a transaction, with one that locks, passing over what others are claiming, and one that
+ * writes.
+ */
 export class Claims {
   readonly #options: ClaimsOptions;
   /** Whether the last call left work behind, so that the next need not look before it claims. */
@@ -62,12 +63,10 @@ export class Claims {
   /** See `Storage.advance`. */
   async advance<T>({ lanes, limit }: AdvanceRequest, step: Step<T>): Promise<AdvanceResult<T>> {
     const texts = [...new Set(lanes)].map(columnText);
-    if (!this.#more) {
-      const { now, earliest } = await this.earliest(texts);
-      if (earliest === null || earliest > now) return { values: [], more: false, nextWake: earliest, now, damaged: [] };
-    }
+    const few = this.#more ? undefined : await claimFew({ lanes: texts, limit }, step, this.#options);
     this.#more = false;
-    const { writes, moved, sizes, ...result } = await this.#claim(texts, Math.min(limit, MAX_ADVANCE), step);
+    const claimed = few ?? await this.#claim(texts, Math.min(limit, MAX_ADVANCE), step);
+    const { writes, moved, sizes, ...result } = claimed;
     const { known } = this.#options;
     for (const { before, after } of writes) {
       known.wrote(before!.id, after, moved.get(before!.id), sizes.get(before!.id));
@@ -147,46 +146,6 @@ export class Claims {
   }
 }
 
-/** What the step says of documents. */
-class Stepped<T> {
-  readonly values: T[] = [];
-  readonly writes: Write[] = [];
-  readonly unreadable: (readonly [id: string, reason: string])[] = [];
-  /** Characters stored of each document. */
-  readonly sizes = new Map<string, number>();
-  /** The earliest `wakeAt` of what was found, after its step. */
-  earliest = Infinity;
-  readonly #now: number;
-  readonly #step: Step<T>;
-  readonly #withRetired: boolean;
-
-  constructor(now: number, step: Step<T>, withRetired: boolean) {
-    this.#now = now;
-    this.#step = step;
-    this.#withRetired = withRetired;
-  }
-
-  /** Applies the step to further documents; answers what of them is to be written. */
-  add(rows: readonly WorkRow[]): readonly Write[] {
-    const first = this.writes.length;
-    for (const row of rows) this.#add(row);
-    return this.writes.slice(first);
-  }
-
-  #add(row: WorkRow): void {
-    const { document: before, damage } = decodeRow(row);
-    if (before === undefined) return void this.unreadable.push([row.id, damage]);
-    const { document, value, reject } = this.#step(before, this.#now);
-    this.values.push(value);
-    const after = reject === undefined && document !== undefined ? document : before;
-    // One that was left alone and is not due had its column edited by hand, and gets it back.
-    if (after !== before || !isDue(before, this.#now)) this.writes.push({ before, after });
-    const stays = after !== null && (this.#withRetired || after.progress.retired === undefined);
-    if (stays) this.earliest = Math.min(this.earliest, after.progress.wakeAt ?? Infinity);
-    this.sizes.set(row.id, row.definition.length + row.progress.length);
-  }
-}
-
 /** Each lane's share of what is due, and the earliest of what is left over. */
 function shared(rows: readonly DueRow[], share: number, limit: number): { found: DueRow[]; leftAt: number } {
   const found: DueRow[] = [];
@@ -199,8 +158,4 @@ function shared(rows: readonly DueRow[], share: number, limit: number): { found:
     else leftAt = Math.min(leftAt, readInstant(row.wake)!);
   }
   return { found, leftAt };
-}
-
-function isDue({ progress }: ScheduleDocument, now: number): boolean {
-  return progress.wakeAt !== null && progress.wakeAt <= now;
 }

@@ -43,6 +43,11 @@ export interface WriteStatements {
     MoveLists & Told & { readonly version: string | null; readonly lockMs: string },
     Moved
   >;
+  /** The same, of those that nobody has locked, and until an instant. */
+  readonly progressFree: Statement<
+    MoveLists & Told & { readonly version: string | null; readonly until: number },
+    Moved
+  >;
   readonly park: Statement<{ readonly ids: string; readonly reasons: string }>;
   readonly remove: Statement<{ readonly ids: string }>;
 }
@@ -96,6 +101,7 @@ export function writeStatements(compile: Compile, documents: Query): WriteStatem
   const patience = sql`(select set_config('lock_timeout', ${value("lockMs")}, true)) is not null`;
   // As a list, which the planner takes to be short, so that it goes to the places and does not read the whole table.
   const places = sql`select unnest(${split("places", "tid")})`;
+  const free = sql`select ctid from ${documents} where ctid = any(array(${places})) for update skip locked`;
   const rowLane = sql`case when u.parked is null then ${lane(sql`u.task`)} end`;
   const moving = sql`update ${documents} as d set ${set(Object.keys(MOVE_TYPES))}, lane = ${lane(sql`d.task`)},
     name = case when u.live then d.name end, dedupe_key = case when u.live then d.dedupe_key end`;
@@ -120,6 +126,9 @@ export function writeStatements(compile: Compile, documents: Query): WriteStatem
     progress: moved(sql`${moving} from ${move} where d.ctid = any(array(${places})) and d.id = u.id`),
     progressAt: moved(sql`${moving} from ${versioned}
       where d.ctid = any(array(${places})) and d.id = u.id and d.xmin = u.version and ${patience}`),
+    progressFree: moved(sql`${moving} from ${versioned}
+      where d.ctid = any(array(${free})) and d.id = u.id and d.xmin = u.version
+        and (select ${NOW}) < ${value("until")}::float8`),
     park: compile(sql`update ${documents} as d set lane = null, wake_at = null, parked = u.reason
       from unnest(${value("ids")}::text[], ${value("reasons")}::text[]) as u(id, reason) where d.id = u.id`),
     remove: compile(sql`delete from ${documents} where id = any(${value("ids")}::text[])`),
