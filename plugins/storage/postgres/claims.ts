@@ -7,23 +7,30 @@ import {
 } from "../../../src/contract/mod.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
 import type { Database, Session } from "./database.ts";
+import type { DatabaseClock } from "./database_clock.ts";
 import { isContention } from "./errors.ts";
 import type { KnownDocuments, RowState } from "./known.ts";
 import { isFound } from "./reading.ts";
-import { claimFew } from "./few.ts";
+import { claimFreely, type FreeClaim } from "./free_claims.ts";
 import type { ClaimHead, DueRow, Statements } from "./statements.ts";
 import { type Step, Stepped } from "./stepped.ts";
 import { arrayText, readInstant } from "./values.ts";
 import { park, planWrites, readied } from "./writes.ts";
 
 /** Of each lane with something due, however many lanes have. */
-const LEAST_PER_LANE = 16;
+export const LEAST_PER_LANE = 16;
 
 /** Milliseconds after which rows that somebody else was claiming are looked at again: its process may have died. */
 export const RECHECK_MS = 100;
 
 /** Documents that are decided on while those before them are being written: neither side waits long for the other. */
-const PIECE = 250;
+export const PIECE = 500;
+
+/** What is claimed without a transaction although others are in the way: little enough to be tried in vain. */
+const FEW = 50;
+
+/** Claims by transactions before what is due is claimed without one again. */
+const LOCKED_CLAIMS = 20;
 
 /** How often a claim that others were in the way of is tried at once. */
 const ATTEMPTS = 5;
@@ -37,6 +44,8 @@ export interface ClaimsOptions {
   readonly statements: Statements;
   readonly known: KnownDocuments;
   readonly sender: string;
+  /** Told what the database answers. */
+  readonly time: DatabaseClock;
 }
 
 /** What was claimed, and how its rows are now. */
@@ -47,14 +56,16 @@ export interface Claimed<T> extends AdvanceResult<T> {
 }
 
 /**
- * Finds what is due and moves it. The little that comes due from time to time takes two statements (see
- * {@linkcode claimFew}); a backlog a transaction, with one that locks, passing over what others are claiming, and one that
- * writes.
+ * Finds what is due and moves it. As long as nobody else is after the same, that takes two statements (see
+ * {@linkcode claimFreely}); where several work at one backlog, a transaction with a statement that locks, passing over what
+ * others are claiming, and one that writes.
  */
 export class Claims {
   readonly #options: ClaimsOptions;
   /** Whether the last call left work behind, so that the next need not look before it claims. */
   #more = false;
+  /** How many claims go through transactions, because others were in the way of one that did not. */
+  #locking = 0;
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
@@ -63,16 +74,26 @@ export class Claims {
   /** See `Storage.advance`. */
   async advance<T>({ lanes, limit }: AdvanceRequest, step: Step<T>): Promise<AdvanceResult<T>> {
     const texts = [...new Set(lanes)].map(columnText);
-    const few = this.#more ? undefined : await claimFew({ lanes: texts, limit }, step, this.#options);
-    this.#more = false;
-    const claimed = few ?? await this.#claim(texts, Math.min(limit, MAX_ADVANCE), step);
-    const { writes, moved, sizes, ...result } = claimed;
-    const { known } = this.#options;
+    const bounded = Math.min(limit, MAX_ADVANCE);
+    const free = await this.#freely(texts, bounded, step);
+    const claimed = free?.unfinished === false ? free : await this.#finish(texts, bounded, step, free);
+    const { writes, moved, sizes, values, more, nextWake, now, damaged } = claimed;
+    const { known, time } = this.#options;
+    time.answered(now);
     for (const { before, after } of writes) {
       known.wrote(before!.id, after, moved.get(before!.id), sizes.get(before!.id));
     }
-    this.#more = result.more;
-    return result;
+    this.#more = more;
+    return { values, more, nextWake, now, damaged };
+  }
+
+  async #freely<T>(lanes: readonly string[], limit: number, step: Step<T>): Promise<FreeClaim<T> | undefined> {
+    const isCrowded = this.#locking > 0;
+    if (isCrowded) this.#locking--;
+    if (isCrowded && this.#more) return undefined;
+    const claim = await claimFreely({ lanes, limit, most: isCrowded ? FEW : limit }, step, this.#options);
+    if (claim !== undefined && claim.lost > 0 && claim.found > FEW) this.#locking = LOCKED_CLAIMS;
+    return claim;
   }
 
   /** The earliest `wakeAt` of lanes, by their column texts, and the time. */
@@ -80,6 +101,22 @@ export class Claims {
     const { database, statements } = this.#options;
     const [row] = await database.run("looking for what is due", statements.earliest, { lanes: arrayText(lanes) });
     return { now: readInstant(row!.now)!, earliest: readInstant(row!.earliest) };
+  }
+
+  /** Claims in a transaction what is left; what was claimed without one comes along, and is not lost by a failure now. */
+  async #finish<T>(
+    lanes: readonly string[],
+    limit: number,
+    step: Step<T>,
+    free: FreeClaim<T> | undefined,
+  ): Promise<Claimed<T>> {
+    if (free === undefined || free.writes.length === 0) return await this.#claim(lanes, limit, step);
+    try {
+      return joined(free, await this.#claim(lanes, limit, step));
+    } catch {
+      // Whatever it is, the next claim meets it again.
+      return { ...free, more: true };
+    }
   }
 
   async #claim<T>(lanes: readonly string[], limit: number, step: Step<T>): Promise<Claimed<T>> {
@@ -147,7 +184,7 @@ export class Claims {
 }
 
 /** Each lane's share of what is due, and the earliest of what is left over. */
-function shared(rows: readonly DueRow[], share: number, limit: number): { found: DueRow[]; leftAt: number } {
+export function shared(rows: readonly DueRow[], share: number, limit: number): { found: DueRow[]; leftAt: number } {
   const found: DueRow[] = [];
   const taken = new Map<string, number>();
   let leftAt = Infinity;
@@ -158,4 +195,14 @@ function shared(rows: readonly DueRow[], share: number, limit: number): { found:
     else leftAt = Math.min(leftAt, readInstant(row.wake)!);
   }
   return { found, leftAt };
+}
+
+function joined<T>({ values, writes, moved, sizes }: Claimed<T>, next: Claimed<T>): Claimed<T> {
+  return {
+    ...next,
+    values: [...values, ...next.values],
+    writes: [...writes, ...next.writes],
+    moved: new Map([...moved, ...next.moved]),
+    sizes: new Map([...sizes, ...next.sizes]),
+  };
 }

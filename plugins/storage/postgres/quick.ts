@@ -1,6 +1,6 @@
-import type { Clock, Group, ScheduleDocument } from "../../../src/contract/mod.ts";
+import type { Group, ScheduleDocument } from "../../../src/contract/mod.ts";
 import { BATCH_LOCK_MS, type CommitsOptions } from "./commits.ts";
-import { DatabaseClock } from "./database_clock.ts";
+import type { DatabaseClock } from "./database_clock.ts";
 import { decideAll, type Decided, remember } from "./decisions.ts";
 import type { Decision } from "./desk.ts";
 import { isUnanswered } from "./errors.ts";
@@ -23,8 +23,8 @@ export class QuickCommits {
   readonly #options: CommitsOptions;
   readonly #clock: DatabaseClock;
 
-  constructor(clock: Clock, options: CommitsOptions) {
-    this.#clock = new DatabaseClock(clock);
+  constructor(clock: DatabaseClock, options: CommitsOptions) {
+    this.#clock = clock;
     this.#options = options;
   }
 
@@ -32,7 +32,7 @@ export class QuickCommits {
   async commit(pendings: readonly Pending[]): Promise<readonly Pending[]> {
     const documents = this.#documentsOf(pendings);
     if (documents === undefined) return pendings;
-    const now = this.#known(pendings) ?? await this.#ask();
+    const now = this.#clock.read() ?? await this.#ask();
     const decided = decideAll(pendings, { documents, rows: new Map(), now });
     const [creating, changing]: [Pending, Decision][][] = [[], []];
     for (const [pending, decision] of decided.decisions) {
@@ -42,11 +42,6 @@ export class QuickCommits {
     }
     const left = await Promise.all([this.#create(decided, creating!, now), this.#change(decided, changing!, now)]);
     return left.flat();
-  }
-
-  /** The time for creations, which nothing in the store is compared with. */
-  #known(pendings: readonly Pending[]): number | undefined {
-    return pendings.every(({ group }) => isCreation(group)) ? this.#clock.read() : undefined;
   }
 
   async #ask(): Promise<number> {
@@ -104,6 +99,7 @@ export class QuickCommits {
       const told = toldOf(writes, now, this.#options);
       const values = { ...moveLists(documents, rows), version, lockMs: `${BATCH_LOCK_MS}`, ...told };
       [moved] = await database.run(DOING, statements.progressAt, values) as [Moved];
+      this.#answered(moved.now);
       const places = readPlaces(moved);
       for (const document of documents) known.wrote(document.id, document, places.get(document.id));
     } catch (error) {

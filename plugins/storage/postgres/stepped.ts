@@ -8,6 +8,8 @@ export type Step<T> = (document: ScheduleDocument, now: number) => Change<T>;
 /** What the step says of documents. */
 export class Stepped<T> {
   readonly values: T[] = [];
+  /** Of the documents that the values are about. */
+  readonly ids: string[] = [];
   readonly writes: Write[] = [];
   readonly unreadable: (readonly [id: string, reason: string])[] = [];
   /** Characters stored of each document. */
@@ -36,6 +38,7 @@ export class Stepped<T> {
     if (before === undefined) return void this.unreadable.push([row.id, damage]);
     const { document, value, reject } = this.#step(before, this.#now);
     this.values.push(value);
+    this.ids.push(row.id);
     const after = reject === undefined && document !== undefined ? document : before;
     // One that was left alone and is not due had its column edited by hand, and gets it back.
     if (after !== before || !isDue(before, this.#now)) this.writes.push({ before, after });

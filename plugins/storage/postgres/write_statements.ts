@@ -48,6 +48,8 @@ export interface WriteStatements {
     MoveLists & Told & { readonly version: string | null; readonly until: number },
     Moved
   >;
+  /** Of rows that still have a known version and that nobody has locked. */
+  readonly removeFree: Statement<ColumnLists<"id" | "places" | "version">, { readonly removed: string | null }>;
   readonly park: Statement<{ readonly ids: string; readonly reasons: string }>;
   readonly remove: Statement<{ readonly ids: string }>;
 }
@@ -129,6 +131,10 @@ export function writeStatements(compile: Compile, documents: Query): WriteStatem
     progressFree: moved(sql`${moving} from ${versioned}
       where d.ctid = any(array(${free})) and d.id = u.id and d.xmin = u.version
         and (select ${NOW}) < ${value("until")}::float8`),
+    removeFree: compile(sql`with removed as (
+        delete from ${documents} as d using ${given({ id: "text", version: "xid" })}
+          where d.ctid = any(array(${free})) and d.id = u.id and d.xmin = u.version returning d.id
+      ) select string_agg(id, ${SEPARATOR}) as removed from removed`),
     park: compile(sql`update ${documents} as d set lane = null, wake_at = null, parked = u.reason
       from unnest(${value("ids")}::text[], ${value("reasons")}::text[]) as u(id, reason) where d.id = u.id`),
     remove: compile(sql`delete from ${documents} where id = any(${value("ids")}::text[])`),
