@@ -9,7 +9,7 @@ import { arrayText, listText, readInstant, readList } from "./values.ts";
 import { isMove, moveLists, readPlaces } from "./writes.ts";
 
 /** How long ago, in milliseconds, documents may have been read when they are written: leases count from then. */
-const FRESH_MS = 1_000;
+const FRESH_MS = 5_000;
 
 /** What was claimed, and how much was found, so that a claim that others were in the way of can be told. */
 export interface FreeClaim<T> extends Claimed<T> {
