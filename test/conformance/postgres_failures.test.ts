@@ -1,3 +1,4 @@
+import { type AddressInfo, connect, createServer } from "node:net";
 import type pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createScheduler, defineTask } from "../../mod.ts";
@@ -104,6 +105,14 @@ describe("postgres: connections that are lost", () => {
       expect((await storage.find({ limit: 5 })).map((found) => found.id)).toEqual(ids.map(id));
     });
   }
+
+  it("M6 the process lives when the server ends a connection that is being closed", async () => {
+    const { schema } = arrange();
+    const { proxyUrl, ended } = await partingProxy(url);
+    const storage = await opened({ url: proxyUrl, schema, poolSize: 1 });
+    await storage.close();
+    await ended;
+  });
 
   it("M6 a claim whose answer is lost is an error, and the lease that it left runs out like any other", async () => {
     const { schema } = arrange();
@@ -322,4 +331,29 @@ function readOnly(pool: pg.Pool): PgPoolLike {
     on: (event, listener) => pool.on(event, listener),
     removeListener: (event, listener) => pool.removeListener(event, listener),
   };
+}
+
+/** A way to a server whose last word to whoever leaves is that it is shutting down. */
+async function partingProxy(target: string): Promise<{ proxyUrl: string; ended: Promise<void> }> {
+  const { hostname, port } = new URL(target);
+  const terminate = Buffer.from("X\0\0\0\x04", "latin1");
+  const fields = Buffer.from("SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0", "latin1");
+  const farewell = Buffer.concat([Buffer.from("E\0\0\0", "latin1"), Buffer.from([fields.length + 4]), fields]);
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => end = resolve);
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const upstream = connect(Number(port), hostname);
+    upstream.on("data", (chunk) => void client.write(chunk));
+    client.on("data", (chunk) => {
+      if (!chunk.includes(terminate)) return void upstream.write(chunk);
+      upstream.destroy();
+      client.end(farewell);
+    });
+    client.on("close", end);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const proxyUrl = new URL(target);
+  proxyUrl.port = String((server.address() as AddressInfo).port);
+  return { proxyUrl: proxyUrl.href, ended };
 }
