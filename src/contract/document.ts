@@ -49,6 +49,7 @@ export interface DocumentIndex {
  */
 export function nextRunOf({ progress }: ScheduleDocument): number | null {
   if (progress.retired !== undefined || progress.pausedAt !== undefined) return null;
+  if (progress.waiting.length === 0) return progress.next === null ? null : progress.next.at;
   const times = progress.waiting.filter(({ cause }) => cause === "retry").map(({ at }) => at);
   if (progress.next !== null) times.push(progress.next.at);
   return times.length === 0 ? null : Math.min(...times);

@@ -95,6 +95,8 @@ export const PROMPT_ADVANCE = 200;
 
 /** Outcomes that wait until what is due has been claimed: enough for a burst, few enough to be written in one go. */
 export const MAX_HELD_SETTLEMENTS = 1_000;
+/** Milliseconds for which they wait: where claiming never pauses, schedules would else stay as if they were running. */
+export const MAX_HELD_MS = 50;
 
 /** Groups that one commit holds, for the same reason. */
 export const MAX_GROUPS = 5_000;

@@ -1,4 +1,11 @@
-import { type Group, type GroupResult, MAX_GROUPS, MAX_HELD_SETTLEMENTS, SchedulerError } from "../contract/mod.ts";
+import {
+  type Group,
+  type GroupResult,
+  MAX_GROUPS,
+  MAX_HELD_MS,
+  MAX_HELD_SETTLEMENTS,
+  SchedulerError,
+} from "../contract/mod.ts";
 import { type Claim, type Done, step } from "../machine/mod.ts";
 import { Backoff } from "./backoff.ts";
 import type { Execution } from "./execution.ts";
@@ -39,6 +46,10 @@ export class Settler {
   #flushing = false;
   #stopped = false;
   #cancelRetry: (() => void) | undefined;
+  /** Ends the waiting of what is held; undefined while nothing is. */
+  #cancelHold: (() => void) | undefined;
+  /** What is pending has waited long enough. */
+  #overdue = false;
 
   constructor(parts: EngineParts, events: SettlerEvents) {
     this.#parts = parts;
@@ -59,21 +70,42 @@ export class Settler {
     if (!this.#flushing) void this.#run();
   }
 
-  /** While more is being claimed, what is due starts before what is over is written down. */
+  /**
+   * While more is being claimed, what is due starts before what is over is written down; for a while, since claiming may
+   * never end where it takes longer than the next deadline is away.
+   */
   #isHeld(): boolean {
-    return this.#events.isClaiming() && this.#pending.length < MAX_HELD_SETTLEMENTS;
+    if (this.#overdue || !this.#events.isClaiming() || this.#pending.length >= MAX_HELD_SETTLEMENTS) return false;
+    this.#cancelHold ??= this.#parts.clock.setTimer(
+      () => {
+        this.#cancelHold = undefined;
+        this.#overdue = true;
+        this.flush();
+      },
+      MAX_HELD_MS,
+      { unref: this.#parts.unref },
+    );
+    return true;
+  }
+
+  #release(): void {
+    this.#cancelHold?.();
+    this.#cancelHold = undefined;
+    this.#overdue = false;
   }
 
   /** Gives up what the store has not taken by the end of closing; the leases of those runs will run out. */
   stop(): void {
     this.#stopped = true;
     this.#cancelRetry?.();
+    this.#release();
   }
 
   async #run(): Promise<void> {
     this.#flushing = true;
     while (this.#pending.length > 0 && !this.#stopped && !this.#isHeld()) {
       const batch = this.#pending.splice(0, MAX_GROUPS);
+      this.#release();
       const done = this.#parts.clock.busy?.();
       try {
         this.#tell(batch, await this.#apply(batch));

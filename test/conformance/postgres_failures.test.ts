@@ -1,8 +1,9 @@
+import { type AddressInfo, connect, createServer } from "node:net";
 import type pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createScheduler, defineTask } from "../../mod.ts";
 import { type PgPoolLike, postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
-import type { ScheduleDocument, Storage } from "../../src/contract/mod.ts";
+import type { AdvanceResult, ScheduleDocument, Storage } from "../../src/contract/mod.ts";
 import { change, create, document, id, moved, operation, store } from "../../src/testing/storage/documents.ts";
 import { cuttableProxy } from "../support/cuttable_proxy.ts";
 import { freshSchema, sharedServer, testPool } from "../support/postgres.ts";
@@ -27,14 +28,14 @@ async function opened(options: PostgresOptions): Promise<Storage> {
 }
 
 /** A claim: a run with a lease, so that the store knows the document and settles it the quick way. */
-function claim(storage: Storage): Promise<unknown> {
-  return storage.advance({ lanes: ["work"], limit: 10, now: 0 }, (current, now) => ({
+function claim(storage: Storage, limit = 10): Promise<AdvanceResult<string>> {
+  return storage.advance({ lanes: ["work"], limit, now: 0 }, (current, now) => ({
     document: moved(current, {
       wakeAt: now + HOUR,
       fence: 1,
       runs: [{ fence: 1, point: 0, attempt: 1, missed: 0, instance: "i", leaseUntil: now + HOUR, claimedAt: now }],
     }),
-    value: 0,
+    value: current.id,
   }));
 }
 
@@ -90,14 +91,27 @@ describe("postgres: connections that are lost", () => {
     });
   }
 
-  it("M6 a creation whose answer is lost is stored once and reported as stored", async () => {
+  // A single one has a statement of its own.
+  for (const [ids, statement] of [[[1], "insert into"], [[1, 2], "with written as"]] as const) {
+    it(`M6 creations whose answer is lost (${ids.length}) are stored once and reported as stored`, async () => {
+      const { schema } = arrange();
+      const proxy = await cuttableProxy(url);
+      const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
+      proxy.loseAnswerTo(statement);
+      expect(await storage.apply(ids.map((n) => create(document(n, 5_000))), 0)).toEqual(
+        ids.map((n) => ({ committed: true, values: [id(n)] })),
+      );
+      await proxy.lost();
+      expect((await storage.find({ limit: 5 })).map((found) => found.id)).toEqual(ids.map(id));
+    });
+  }
+
+  it("M6 the process lives when the server ends a connection that is being closed", async () => {
     const { schema } = arrange();
-    const proxy = await cuttableProxy(url);
-    const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
-    proxy.loseAnswerTo("with written as");
-    expect(await storage.apply([create(document(1, 5_000))], 0)).toEqual([{ committed: true, values: [id(1)] }]);
-    await proxy.lost();
-    expect((await storage.find({ limit: 5 })).map((found) => found.id)).toEqual([id(1)]);
+    const { proxyUrl, ended } = await partingProxy(url);
+    const storage = await opened({ url: proxyUrl, schema, poolSize: 1 });
+    await storage.close();
+    await ended;
   });
 
   it("M6 a claim whose answer is lost is an error, and the lease that it left runs out like any other", async () => {
@@ -105,9 +119,20 @@ describe("postgres: connections that are lost", () => {
     const proxy = await cuttableProxy(url);
     const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
     await store(storage, [document(1, 5_000)]);
-    proxy.loseAnswerTo("commit\0");
+    proxy.loseAnswerTo("with written as");
     await expect(claim(storage)).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
     await until(async () => (await storage.get(id(1)))?.progress.runs.length === 1);
+  });
+
+  it("M6 what a claim has got is not lost by a failure over what is damaged, which needs a transaction", async () => {
+    const { schema, pool } = arrange();
+    const proxy = await cuttableProxy(url);
+    const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
+    await store(storage, [document(1, 5_000), document(2, 5_000)]);
+    await pool.query(`update "${schema}".documents set progress = '{' where id = $1`, [id(2)]);
+    proxy.loseAnswerTo("commit\0");
+    expect(await claim(storage)).toMatchObject({ values: [id(1)], more: true });
+    await until(async () => (await storage.get(id(2)))?.parked !== undefined);
   });
 
   it("a server that is gone is reported at once, and used again when it is back", async () => {
@@ -157,6 +182,33 @@ describe("postgres: others in the way", () => {
     const counts = await Promise.all(all.map(async (n) => (await stores[0]!.get(id(n)))!.progress.settledCount));
     expect(touches).toEqual(stores.map(() => 1_500));
     expect(counts).toEqual(all.map(() => 8 * 5 * 3));
+  });
+
+  it("M1 a few documents that four handles find at the same time go to one of them each", async () => {
+    const { schema } = arrange();
+    const stores = await Promise.all(Array.from({ length: 4 }, () => opened({ url, schema, poolSize: 2 })));
+    for (let round = 0; round < 10; round++) {
+      const ids = Array.from({ length: 12 }, (_, n) => round * 12 + n);
+      await store(stores[0]!, ids.map((n) => document(n, 5_000)));
+      const claims = await Promise.all(stores.map((storage) => claim(storage, 20)));
+      const rest = await claim(stores[0]!, 20);
+      expect([...claims, rest].flatMap(({ values }) => values).toSorted()).toEqual(ids.map(id));
+    }
+  });
+
+  it("M1 a document that somebody has locked is passed over by a claim of a few, and looked at again soon", async () => {
+    const { schema, pool } = arrange();
+    const storage = await opened({ url, schema, poolSize: 2 });
+    await store(storage, [document(1, 5_000), document(2, 5_000)]);
+    const other = await pool.connect();
+    await other.query("begin");
+    await other.query(`select from "${schema}".documents where id = $1 for update`, [id(1)]);
+    const { values, more, nextWake, now } = await claim(storage);
+    expect({ values, more }).toEqual({ values: [id(2)], more: false });
+    expect(nextWake! - now).toBeLessThanOrEqual(100);
+    await other.query("rollback");
+    other.release();
+    expect((await claim(storage)).values).toEqual([id(1)]);
   });
 
   it("a database whose default isolation is serializable is no obstacle", async () => {
@@ -279,4 +331,29 @@ function readOnly(pool: pg.Pool): PgPoolLike {
     on: (event, listener) => pool.on(event, listener),
     removeListener: (event, listener) => pool.removeListener(event, listener),
   };
+}
+
+/** A way to a server whose last word to whoever leaves is that it is shutting down. */
+async function partingProxy(target: string): Promise<{ proxyUrl: string; ended: Promise<void> }> {
+  const { hostname, port } = new URL(target);
+  const terminate = Buffer.from("X\0\0\0\x04", "latin1");
+  const fields = Buffer.from("SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0", "latin1");
+  const farewell = Buffer.concat([Buffer.from("E\0\0\0", "latin1"), Buffer.from([fields.length + 4]), fields]);
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => end = resolve);
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const upstream = connect(Number(port), hostname);
+    upstream.on("data", (chunk) => void client.write(chunk));
+    client.on("data", (chunk) => {
+      if (!chunk.includes(terminate)) return void upstream.write(chunk);
+      upstream.destroy();
+      client.end(farewell);
+    });
+    client.on("close", end);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const proxyUrl = new URL(target);
+  proxyUrl.port = String((server.address() as AddressInfo).port);
+  return { proxyUrl: proxyUrl.href, ended };
 }

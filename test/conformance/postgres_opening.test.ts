@@ -71,6 +71,18 @@ describe("postgres: opening and migrating", () => {
     });
   }
 
+  it("M7 B122 so do ten whose connections have been in use, as behind a pooler, and remember that nothing was there", async () => {
+    const pools = Array.from({ length: 10 }, () => testPool(url, { max: 1 }));
+    for (let round = 0; round < 5; round++) {
+      const { schema, pool } = arrange();
+      const stores = pools.map((one) => postgres({ pool: one, schema, listen: false }));
+      await Promise.all(stores.map((one) => one.open(context)));
+      await Promise.all(stores.map((one) => one.close()));
+      const { rows } = await pool.query(`select key from "${schema}".meta order by key`);
+      expect(rows).toEqual([{ key: "schema" }, { key: "store" }]);
+    }
+  });
+
   it("M7 refuses a store that a newer version wrote, and leaves it as it is", async () => {
     const { schema, pool } = arrange();
     await (await opened({ pool, schema })).close();

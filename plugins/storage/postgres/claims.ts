@@ -1,27 +1,36 @@
 import {
   type AdvanceRequest,
   type AdvanceResult,
-  type Change,
   type Damaged,
   MAX_ADVANCE,
-  type ScheduleDocument,
   type Write,
 } from "../../../src/contract/mod.ts";
-import { decodeRow } from "../sql/codec.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
 import type { Database, Session } from "./database.ts";
+import type { DatabaseClock } from "./database_clock.ts";
 import { isContention } from "./errors.ts";
 import type { KnownDocuments, RowState } from "./known.ts";
 import { isFound } from "./reading.ts";
-import type { ClaimHead, DueRow, Statements, WorkRow } from "./statements.ts";
+import { claimFreely, type FreeClaim } from "./free_claims.ts";
+import type { ClaimHead, DueRow, Statements } from "./statements.ts";
+import { type Step, Stepped } from "./stepped.ts";
 import { arrayText, readInstant } from "./values.ts";
-import { park, planWrites, writeAll } from "./writes.ts";
+import { park, planWrites, readied } from "./writes.ts";
 
 /** Of each lane with something due, however many lanes have. */
-const LEAST_PER_LANE = 16;
+export const LEAST_PER_LANE = 16;
 
 /** Milliseconds after which rows that somebody else was claiming are looked at again: its process may have died. */
-const RECHECK_MS = 100;
+export const RECHECK_MS = 100;
+
+/** Documents that are decided on while those before them are being written: neither side waits long for the other. */
+export const PIECE = 500;
+
+/** What is claimed without a transaction although others are in the way: little enough to be tried in vain. */
+const FEW = 50;
+
+/** Claims by transactions before what is due is claimed without one again. */
+const LOCKED_CLAIMS = 20;
 
 /** How often a claim that others were in the way of is tried at once. */
 const ATTEMPTS = 5;
@@ -29,28 +38,34 @@ const ATTEMPTS = 5;
 const LIMITS = { lockMs: 5_000 };
 const DOING = "claiming what is due";
 
-/** Moves a document that is due. */
-export type Step<T> = (document: ScheduleDocument, now: number) => Change<T>;
-
 /** What {@linkcode Claims} work with. */
 export interface ClaimsOptions {
   readonly database: Database;
   readonly statements: Statements;
   readonly known: KnownDocuments;
   readonly sender: string;
+  /** Told what the database answers. */
+  readonly time: DatabaseClock;
 }
 
-interface Claimed<T> extends AdvanceResult<T> {
+/** What was claimed, and how its rows are now. */
+export interface Claimed<T> extends AdvanceResult<T> {
   readonly writes: readonly Write[];
   readonly moved: ReadonlyMap<string, RowState>;
   readonly sizes: ReadonlyMap<string, number>;
 }
 
-/** Finds what is due and moves it: one statement that locks, passing over what others are claiming, and one that writes. */
+/**
+ * Finds what is due and moves it. As long as nobody else is after the same, that takes two statements (see
+ * {@linkcode claimFreely}); where several work at one backlog, a transaction with a statement that locks, passing over what
+ * others are claiming, and one that writes.
+ */
 export class Claims {
   readonly #options: ClaimsOptions;
   /** Whether the last call left work behind, so that the next need not look before it claims. */
   #more = false;
+  /** How many claims go through transactions, because others were in the way of one that did not. */
+  #locking = 0;
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
@@ -59,18 +74,26 @@ export class Claims {
   /** See `Storage.advance`. */
   async advance<T>({ lanes, limit }: AdvanceRequest, step: Step<T>): Promise<AdvanceResult<T>> {
     const texts = [...new Set(lanes)].map(columnText);
-    if (!this.#more) {
-      const { now, earliest } = await this.earliest(texts);
-      if (earliest === null || earliest > now) return { values: [], more: false, nextWake: earliest, now, damaged: [] };
-    }
-    this.#more = false;
-    const { writes, moved, sizes, ...result } = await this.#claim(texts, Math.min(limit, MAX_ADVANCE), step);
-    const { known } = this.#options;
+    const bounded = Math.min(limit, MAX_ADVANCE);
+    const free = await this.#freely(texts, bounded, step);
+    const claimed = free?.unfinished === false ? free : await this.#finish(texts, bounded, step, free);
+    const { writes, moved, sizes, values, more, nextWake, now, damaged } = claimed;
+    const { known, time } = this.#options;
+    time.answered(now);
     for (const { before, after } of writes) {
       known.wrote(before!.id, after, moved.get(before!.id), sizes.get(before!.id));
     }
-    this.#more = result.more;
-    return result;
+    this.#more = more;
+    return { values, more, nextWake, now, damaged };
+  }
+
+  async #freely<T>(lanes: readonly string[], limit: number, step: Step<T>): Promise<FreeClaim<T> | undefined> {
+    const isCrowded = this.#locking > 0;
+    if (isCrowded) this.#locking--;
+    if (isCrowded && this.#more) return undefined;
+    const claim = await claimFreely({ lanes, limit, most: isCrowded ? FEW : limit }, step, this.#options);
+    if (claim !== undefined && claim.lost > 0 && claim.found > FEW) this.#locking = LOCKED_CLAIMS;
+    return claim;
   }
 
   /** The earliest `wakeAt` of lanes, by their column texts, and the time. */
@@ -78,6 +101,22 @@ export class Claims {
     const { database, statements } = this.#options;
     const [row] = await database.run("looking for what is due", statements.earliest, { lanes: arrayText(lanes) });
     return { now: readInstant(row!.now)!, earliest: readInstant(row!.earliest) };
+  }
+
+  /** Claims in a transaction what is left; what was claimed without one comes along, and is not lost by a failure now. */
+  async #finish<T>(
+    lanes: readonly string[],
+    limit: number,
+    step: Step<T>,
+    free: FreeClaim<T> | undefined,
+  ): Promise<Claimed<T>> {
+    if (free === undefined || free.writes.length === 0) return await this.#claim(lanes, limit, step);
+    try {
+      return joined(free, await this.#claim(lanes, limit, step));
+    } catch {
+      // Whatever it is, the next claim meets it again.
+      return { ...free, more: true };
+    }
   }
 
   async #claim<T>(lanes: readonly string[], limit: number, step: Step<T>): Promise<Claimed<T>> {
@@ -104,10 +143,20 @@ export class Claims {
     const head = rows.find((row) => !isFound(row)) as ClaimHead;
     const now = readInstant(head.now)!;
     const { found, leftAt } = shared(rows.filter(isFound), Number(head.share), limit);
-    const stepped = stepAll(found, now, step, lanes.includes(""));
+    const stepped = new Stepped(now, step, lanes.includes(""));
     const places = new Map(found.map((row) => [row.id, row]));
-    const told = { channel: null, sender };
-    const moved = await writeAll(session, statements, planWrites(stepped.writes), places, told);
+    const moved = new Map<string, RowState>();
+    let writing: Promise<void> = Promise.resolve();
+    try {
+      for (let i = 0; i < found.length; i += PIECE) {
+        const writes = stepped.add(found.slice(i, i + PIECE));
+        const send = readied(statements, planWrites(writes), places, { channel: null, sender });
+        await writing;
+        writing = send(session).then((rows) => rows.forEach((row, id) => moved.set(id, row)));
+      }
+    } finally {
+      await writing;
+    }
     const damaged = await this.#park(session, stepped.unreadable);
     const later = Math.min(readInstant(head.next) ?? Infinity, stepped.earliest, leftAt);
     // Found to be due, and locked by others: they will be moved, unless whoever has them dies.
@@ -134,18 +183,8 @@ export class Claims {
   }
 }
 
-interface Stepped<T> {
-  readonly values: readonly T[];
-  readonly writes: readonly Write[];
-  readonly unreadable: readonly (readonly [id: string, reason: string])[];
-  /** The earliest `wakeAt` of what was found, after its step. */
-  readonly earliest: number;
-  /** Characters stored of each document. */
-  readonly sizes: ReadonlyMap<string, number>;
-}
-
 /** Each lane's share of what is due, and the earliest of what is left over. */
-function shared(rows: readonly DueRow[], share: number, limit: number): { found: DueRow[]; leftAt: number } {
+export function shared(rows: readonly DueRow[], share: number, limit: number): { found: DueRow[]; leftAt: number } {
   const found: DueRow[] = [];
   const taken = new Map<string, number>();
   let leftAt = Infinity;
@@ -158,30 +197,12 @@ function shared(rows: readonly DueRow[], share: number, limit: number): { found:
   return { found, leftAt };
 }
 
-function stepAll<T>(rows: readonly WorkRow[], now: number, step: Step<T>, withRetired: boolean): Stepped<T> {
-  const values: T[] = [];
-  const writes: Write[] = [];
-  const unreadable: (readonly [string, string])[] = [];
-  const sizes = new Map<string, number>();
-  let earliest = Infinity;
-  for (const row of rows) {
-    const { document: before, damage } = decodeRow(row);
-    if (before === undefined) {
-      unreadable.push([row.id, damage]);
-      continue;
-    }
-    const { document, value, reject } = step(before, now);
-    values.push(value);
-    const after = reject === undefined && document !== undefined ? document : before;
-    // One that was left alone and is not due had its column edited by hand, and gets it back.
-    if (after !== before || !isDue(before, now)) writes.push({ before, after });
-    const stays = after !== null && (withRetired || after.progress.retired === undefined);
-    if (stays) earliest = Math.min(earliest, after.progress.wakeAt ?? Infinity);
-    sizes.set(row.id, row.definition.length + row.progress.length);
-  }
-  return { values, writes, unreadable, earliest, sizes };
-}
-
-function isDue({ progress }: ScheduleDocument, now: number): boolean {
-  return progress.wakeAt !== null && progress.wakeAt <= now;
+function joined<T>({ values, writes, moved, sizes }: Claimed<T>, next: Claimed<T>): Claimed<T> {
+  return {
+    ...next,
+    values: [...values, ...next.values],
+    writes: [...writes, ...next.writes],
+    moved: new Map([...moved, ...next.moved]),
+    sizes: new Map([...sizes, ...next.sizes]),
+  };
 }

@@ -9,7 +9,7 @@ import type { Pending } from "./jobs.ts";
 import type { KnownDocuments, RowState } from "./known.ts";
 import { hold } from "./reading.ts";
 import type { Statements } from "./statements.ts";
-import { planWrites, writeAll } from "./writes.ts";
+import { planWrites, readied } from "./writes.ts";
 
 /** How long a batch waits for a row that somebody else has locked, in milliseconds, before it goes on without. */
 export const BATCH_LOCK_MS = 100;
@@ -104,7 +104,7 @@ export class Commits {
         const held = await hold(session, statements, wanted);
         const decided = decideAll(pendings, held);
         const told = toldOf(decided.writes, held.now, this.#options);
-        outcome.moved = await writeAll(session, statements, planWrites(decided.writes), held.rows, told);
+        outcome.moved = await readied(statements, planWrites(decided.writes), held.rows, told)(session);
         outcome.decided = decided;
       });
     } catch (error) {

@@ -13,7 +13,7 @@ interface Reading {
 }
 
 /**
- * The database's time, worked out from what it answered a moment ago, so that a creation need not ask for it first. It is
+ * The database's time, worked out from what it answered a moment ago, so that a creation or a settlement need not ask for it first. It is
  * never ahead of the database's own (what has passed since an answer came in is less than since it was given), and behind
  * it by no more than the answer's way. Only where the machine's clock is a real one, and has not jumped.
  */
@@ -25,8 +25,12 @@ export class DatabaseClock {
     this.#clock = clock;
   }
 
-  /** The database has just answered its time. */
+  /**
+   * The database has just answered its time. Of two answers the one counts that tells of more time: the other was longer
+   * on its way.
+   */
   answered(database: number): void {
+    if (database <= (this.read() ?? -Infinity)) return;
     this.#reading = { database, mono: this.#clock.monotonic(), wall: this.#clock.now() };
   }
 

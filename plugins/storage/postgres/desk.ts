@@ -22,15 +22,17 @@ export interface Decision<T = unknown> {
  * them. Nothing is written here.
  */
 export class Desk {
-  readonly #stored: ReadonlyMap<string, ScheduleDocument>;
-  readonly #current: Map<string, ScheduleDocument | null>;
+  readonly #stored = new Map<string, ScheduleDocument>();
+  /** What differs from what is stored; null where that is removed. */
+  readonly #changed = new Map<string, ScheduleDocument | null>();
   /** Ids of live documents by name and by key. */
   readonly #named = new Map<string, string>();
 
   constructor(stored: Iterable<ScheduleDocument>) {
-    this.#stored = new Map([...stored].map((document) => [document.id, document]));
-    this.#current = new Map(this.#stored);
-    for (const document of this.#stored.values()) this.#name(document);
+    for (const document of stored) {
+      this.#stored.set(document.id, document);
+      this.#name(document);
+    }
   }
 
   /** Decides a group; its writes are seen by the next one. */
@@ -38,8 +40,7 @@ export class Desk {
     const evaluation = evaluateGroup(group, (select) => this.#read(select), now);
     if (!evaluation.committed) return { result: evaluation, ids: [] };
     const { values, writes } = evaluation;
-    const isTaken = ({ before, after }: Write) =>
-      before === undefined && (this.#current.get(after!.id) ?? null) !== null;
+    const isTaken = ({ before, after }: Write) => before === undefined && this.#current(after!.id) !== undefined;
     const ids = writes.map(({ before, after }) => (after ?? before!).id);
     if (writes.some(isTaken)) return { result: { committed: false, reason: conflictOf(ids) }, ids: [] };
     for (const write of writes) this.#take(write);
@@ -49,23 +50,28 @@ export class Desk {
   /** What all groups together come to, each document once. */
   writes(): readonly Write[] {
     const writes: Write[] = [];
-    for (const [id, after] of this.#current) {
+    this.#changed.forEach((after, id) => {
       const before = this.#stored.get(id);
       if (after !== before && (after !== null || before !== undefined)) writes.push({ before, after });
-    }
+    });
     return writes;
   }
 
   #read(select: Exclude<Selector, null>): ScheduleDocument | undefined {
     const id = "id" in select ? select.id : this.#named.get(nameOf(select));
-    return id === undefined ? undefined : this.#current.get(id) ?? undefined;
+    return id === undefined ? undefined : this.#current(id);
+  }
+
+  #current(id: string): ScheduleDocument | undefined {
+    const changed = this.#changed.get(id);
+    return changed === undefined ? this.#stored.get(id) : changed ?? undefined;
   }
 
   #take({ before, after }: Write): void {
     if (before !== undefined) {
       for (const name of namesOf(before)) if (this.#named.get(name) === before.id) this.#named.delete(name);
     }
-    this.#current.set((after ?? before!).id, after);
+    this.#changed.set((after ?? before!).id, after);
     if (after !== null) this.#name(after);
   }
 
@@ -80,9 +86,11 @@ function nameOf(select: Named): string {
   return JSON.stringify("name" in select ? [select.owner, "name", select.name] : [select.owner, "key", select.key]);
 }
 
+const NOTHING: readonly string[] = [];
+
 /** By what a live document may be found besides its id. */
-function namesOf({ definition: { owner, name, key }, progress }: ScheduleDocument): string[] {
-  if (progress.retired !== undefined) return [];
+function namesOf({ definition: { owner, name, key }, progress }: ScheduleDocument): readonly string[] {
+  if (progress.retired !== undefined || (name === undefined && key === undefined)) return NOTHING;
   return [
     ...(name === undefined ? [] : [nameOf({ owner, name })]),
     ...(key === undefined ? [] : [nameOf({ owner, key })]),

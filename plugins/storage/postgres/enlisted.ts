@@ -8,7 +8,7 @@ import { kyselySession } from "./kysely.ts";
 import { hold, inspectWhole } from "./reading.ts";
 import type { Statements } from "./statements.ts";
 import { arrayText } from "./values.ts";
-import { planWrites, writeAll } from "./writes.ts";
+import { planWrites, readied } from "./writes.ts";
 
 /** The store that a transaction must be on. */
 export interface EnlistingStore {
@@ -75,7 +75,7 @@ export class EnlistedTransaction implements Enlisted {
     const told = toldOf(writes, held.now, { channel, sender: SENDER });
     return await this.#apart(
       async (): Promise<GroupResult<T>> => {
-        await writeAll(this.#session, statements, planWrites(writes), held.rows, told);
+        await readied(statements, planWrites(writes), held.rows, told)(this.#session);
         return result;
       },
       (error) => isUniqueConflict(error) ? { committed: false, reason: conflictOf(ids, error) } : undefined,

@@ -40,10 +40,15 @@ async function storedVersion(database: Database, statements: Statements): Promis
   }
 }
 
-/** The schema may have been created by somebody with more rights, who gave us this one only. */
+/**
+ * The schema may have been created by somebody with more rights, who gave us this one only. It is looked for in the catalog
+ * itself: what a connection remembers of it may be older than the lock that was waited for.
+ */
 async function prepare(session: Session, settings: SchemaSettings): Promise<void> {
   await session.script(`do $$ begin
-    if to_regnamespace('"${settings.schema}"') is null then create schema "${settings.schema}"; end if;
+    if not exists (select from pg_namespace where nspname = '${settings.schema}') then
+      create schema "${settings.schema}";
+    end if;
   end $$`);
   await session.script(metaSql(settings));
 }

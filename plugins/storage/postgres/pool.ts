@@ -58,8 +58,9 @@ export class PoolDatabase implements Database {
 
   async close(): Promise<void> {
     const { pool, owned } = this.#options;
+    // A pool counts as ended while its connections are still closing, and a server that goes just then has its word to say.
     if (owned) await pool.end();
-    pool.removeListener("error", this.#onError);
+    else pool.removeListener("error", this.#onError);
   }
 
   async #commit(doing: string, client: PgClientLike): Promise<void> {
@@ -89,7 +90,8 @@ export class PoolDatabase implements Database {
       broken ||= isDisconnect(error);
       throw error;
     } finally {
-      client.removeListener("error", onError);
+      // One that is thrown away belongs to nobody, and may still have something to say.
+      if (!broken) client.removeListener("error", onError);
       client.release(broken);
     }
   }

@@ -1,14 +1,14 @@
-import type { Clock, Group, ScheduleDocument } from "../../../src/contract/mod.ts";
+import type { Group, ScheduleDocument } from "../../../src/contract/mod.ts";
 import { BATCH_LOCK_MS, type CommitsOptions } from "./commits.ts";
-import { DatabaseClock } from "./database_clock.ts";
+import type { DatabaseClock } from "./database_clock.ts";
 import { decideAll, type Decided, remember } from "./decisions.ts";
 import type { Decision } from "./desk.ts";
 import { isUnanswered } from "./errors.ts";
 import { toldOf } from "./hints.ts";
 import type { Pending } from "./jobs.ts";
-import type { RowState } from "./known.ts";
-import { arrayText, readInstant } from "./values.ts";
-import { isMove, moveArrays, readMoved, rowArrays } from "./writes.ts";
+import { listText, readInstant, readList } from "./values.ts";
+import type { Moved } from "./write_statements.ts";
+import { isMove, moveLists, readPlaces, rowLists } from "./writes.ts";
 
 const DOING = "writing schedules";
 
@@ -23,8 +23,8 @@ export class QuickCommits {
   readonly #options: CommitsOptions;
   readonly #clock: DatabaseClock;
 
-  constructor(clock: Clock, options: CommitsOptions) {
-    this.#clock = new DatabaseClock(clock);
+  constructor(clock: DatabaseClock, options: CommitsOptions) {
+    this.#clock = clock;
     this.#options = options;
   }
 
@@ -32,7 +32,7 @@ export class QuickCommits {
   async commit(pendings: readonly Pending[]): Promise<readonly Pending[]> {
     const documents = this.#documentsOf(pendings);
     if (documents === undefined) return pendings;
-    const now = this.#known(pendings) ?? await this.#ask();
+    const now = this.#clock.read() ?? await this.#ask();
     const decided = decideAll(pendings, { documents, rows: new Map(), now });
     const [creating, changing]: [Pending, Decision][][] = [[], []];
     for (const [pending, decision] of decided.decisions) {
@@ -42,11 +42,6 @@ export class QuickCommits {
     }
     const left = await Promise.all([this.#create(decided, creating!, now), this.#change(decided, changing!, now)]);
     return left.flat();
-  }
-
-  /** The time for creations, which nothing in the store is compared with. */
-  #known(pendings: readonly Pending[]): number | undefined {
-    return pendings.every(({ group }) => isCreation(group)) ? this.#clock.read() : undefined;
   }
 
   async #ask(): Promise<number> {
@@ -79,8 +74,9 @@ export class QuickCommits {
     const { database, statements } = this.#options;
     const writes = decided.writes.filter(({ before }) => before === undefined);
     try {
-      const values = { ...rowArrays(writes.map(({ after }) => after!)), ...toldOf(writes, now, this.#options) };
-      const [row] = await database.run(DOING, statements.insert, values);
+      const values = { ...rowLists(writes.map(({ after }) => after!)), ...toldOf(writes, now, this.#options) };
+      const statement = writes.length === 1 ? statements.insertOne : statements.insert;
+      const [row] = await database.run(DOING, statement, values);
       this.#answered(row!.now);
     } catch (error) {
       return left(creating, decided, error);
@@ -96,19 +92,21 @@ export class QuickCommits {
     );
     if (writes.length === 0) return changing.map(([pending]) => pending);
     const documents = writes.map(({ after }) => after!);
-    let written: ReadonlyMap<string, RowState>;
+    let moved: Moved;
     try {
       const rows = new Map(documents.map(({ id }) => [id, known.get(id)!]));
-      const version = arrayText(documents.map(({ id }) => rows.get(id)!.version));
+      const version = listText(documents.map(({ id }) => rows.get(id)!.version));
       const told = toldOf(writes, now, this.#options);
-      const values = { ...moveArrays(documents, rows), version, lockMs: `${BATCH_LOCK_MS}`, ...told };
-      const [row] = await database.run(DOING, statements.progressAt, values);
-      written = readMoved(row!);
-      for (const document of documents) known.wrote(document.id, document, written.get(document.id));
+      const values = { ...moveLists(documents, rows), version, lockMs: `${BATCH_LOCK_MS}`, ...told };
+      [moved] = await database.run(DOING, statements.progressAt, values) as [Moved];
+      this.#answered(moved.now);
+      const places = readPlaces(moved);
+      for (const document of documents) known.wrote(document.id, document, places.get(document.id));
     } catch (error) {
       for (const { id } of documents) known.forget(id);
       return left(changing, decided, error);
     }
+    const written = moved.all ? new Set(documents.map(({ id }) => id)) : new Set(readList(moved.written));
     const isWritten = ([, { ids }]: Decisions[number]) => ids.length > 0 && ids.every((id) => written.has(id));
     for (const [pending, { result }] of changing.filter(isWritten)) pending.settle(result);
     return changing.filter((one) => !isWritten(one)).map(([pending]) => pending);

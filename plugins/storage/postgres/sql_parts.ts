@@ -15,6 +15,15 @@ export function ms(instant: Query): Query {
   return sql`(extract(epoch from ${instant}) * 1000)::float8`;
 }
 
+/** How the items of long lists are separated, and what stands for null among them. */
+export const SEPARATOR: Query = sql`E'\\x1f'`;
+const ABSENT = sql`E'\\x01'`;
+
+/** A parameter that is a list's text; null, and the empty text of a list of one, are shorter than what stands beside them. */
+export function split(name: string, type: string): Query {
+  return sql`string_to_array(${value(name)}::text, ${SEPARATOR}, ${ABSENT})::${sql.raw(type)}[]`;
+}
+
 /** A parameter that is an array text. */
 export function list(name: string): Query {
   return sql`${value(name)}::text[]`;

@@ -34,6 +34,9 @@ type NoRow = { readonly id: null };
 /** What documents are looked up by, each an array. */
 export type LookupParameters = Readonly<Record<"ids" | "nameOwners" | "names" | "keyOwners" | "keys", string>>;
 
+/** Whose turn may have come, how many each lane may give at the least, and how many all together. */
+export type DueParameters = Readonly<{ lanes: string; least: number; limit: number }>;
+
 /** Every statement of the store. Parameters that are lists are array texts; instants are in milliseconds, as doubles. */
 export interface Statements extends WriteStatements {
   readonly clock: Statement<unknown, { now: unknown }>;
@@ -41,7 +44,9 @@ export interface Statements extends WriteStatements {
   readonly migrationLock: Statement<{ place: string }, unknown>;
   readonly notify: Statement<{ channel: string; sender: string }, unknown>;
   readonly earliest: Statement<{ lanes: string }, { now: unknown; earliest: unknown }>;
-  readonly claim: Statement<{ lanes: string; least: number; limit: number }, ClaimHead | DueRow>;
+  readonly claim: Statement<DueParameters, ClaimHead | DueRow>;
+  /** The same, and locks nothing. */
+  readonly look: Statement<DueParameters, ClaimHead | DueRow>;
   readonly lookup: Statement<LookupParameters, HeldRow>;
   readonly whole: Statement<{ ids: string }, ScheduleRow>;
   readonly backlog: Statement<{ before: string; limit: number }, { lane: string; due: unknown; earliest: unknown }>;
@@ -95,25 +100,23 @@ const WHOLE = sql`id, lane, ${ms(sql`wake_at`)} as wake_at, ${ms(sql`next_run`)}
 function queueStatements(
   compile: Compile,
   documents: Query,
-): Pick<Statements, "earliest" | "claim" | "backlog"> {
+): Pick<Statements, "earliest" | "claim" | "look" | "backlog"> {
   const lanes = sql`unnest(${list("lanes")}) as lanes(lane)`;
   const first = (after: Query) =>
     sql`select wake_at from ${documents} where lane = lanes.lane and ${after} order by wake_at limit 1`;
   const any = sql`wake_at is not null`;
-  const due = sql`select ${WORK}, lane, wake_at from ${documents}
-    where lane = lanes.lane and wake_at <= (select now from clock)
-    order by wake_at limit (select size + 1 from share) for update skip locked`;
   const limit = sql`${value("limit")}::int`;
-  return {
-    earliest: compile(sql`select ${NOW} as now, ${ms(sql`min(first.wake_at)`)} as earliest
-      from ${lanes} left join lateral (${first(any)}) as first on true`),
-    claim: compile(sql`with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now),
+  const due = (lock: Query) =>
+    sql`with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now),
       lanes as materialized (select lanes.lane from ${lanes}
         where exists (${first(sql`wake_at <= (select now from clock)`)})),
       share as materialized (select case when count(*) <= 1 then ${limit}
         else greatest(2 * ${limit} / count(*), ${value("least")}::int) end as size from lanes),
-      due as materialized (select found.* from lanes cross join lateral (${due}) as found
-        order by found.wake_at limit ${limit} + 1),
+      due as materialized (select found.* from lanes cross join lateral (
+          select ${WORK}, lane, wake_at from ${documents}
+            where lane = lanes.lane and wake_at <= (select now from clock)
+            order by wake_at limit (select size + 1 from share) ${lock}
+        ) as found order by found.wake_at limit ${limit} + 1),
       next as materialized (select min(first.wake_at) as at
         from ${lanes} cross join lateral (${first(sql`wake_at > (select now from clock)`)}) as first)
       select null as id, null as place, null as version, null as lane, null::float8 as wake, null as definition,
@@ -121,7 +124,12 @@ function queueStatements(
         ${ms(sql`clock.now`)} as now, ${ms(sql`next.at`)} as next, share.size::int as share
       from clock cross join next cross join share
       union all
-      select id, place, version, lane, ${ms(sql`wake_at`)}, definition, progress, parked, null, null, null from due`),
+      select id, place, version, lane, ${ms(sql`wake_at`)}, definition, progress, parked, null, null, null from due`;
+  return {
+    earliest: compile(sql`select ${NOW} as now, ${ms(sql`min(first.wake_at)`)} as earliest
+      from ${lanes} left join lateral (${first(any)}) as first on true`),
+    claim: compile(due(sql`for update skip locked`)),
+    look: compile(due(sql``)),
     backlog: compile(sql`with recursive lanes(lane) as (
         select min(lane) from ${documents} where wake_at is not null
         union all

@@ -19,6 +19,7 @@ import { readTransaction } from "../sql/transaction.ts";
 import { Claims } from "./claims.ts";
 import { CONNECT_MS, listenerFactory, openPool } from "./connecting.ts";
 import type { Database } from "./database.ts";
+import { DatabaseClock } from "./database_clock.ts";
 import { EnlistedTransaction } from "./enlisted.ts";
 import { KnownDocuments } from "./known.ts";
 import { KyselyDatabase } from "./kysely.ts";
@@ -83,14 +84,15 @@ export class PostgresStorage implements Storage {
     const { source, listen, pollMs } = this.#settings;
     const statements = this.#statements;
     const known = new KnownDocuments();
+    const time = new DatabaseClock(clock);
     const sender = crypto.randomUUID();
     const channel = `ostinato ${storeId}`;
     return {
       database,
       storeId,
       channel,
-      claims: new Claims({ database, statements, known, sender }),
-      writer: new Writer(clock, { database, statements, known, channel, sender }),
+      claims: new Claims({ database, statements, known, sender, time }),
+      writer: new Writer(clock, time, { database, statements, known, channel, sender }),
       subscribers: new Subscribers({
         connect: listenerFactory(source, listen),
         channel,

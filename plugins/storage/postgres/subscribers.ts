@@ -3,8 +3,8 @@ import type { PgListenerLike } from "./connecting.ts";
 import { LOOK_MS } from "./hints.ts";
 import { Listener } from "./listener.ts";
 
-/** The shortest time between two hints, in milliseconds: creations come in thousands, and one look sees them all. */
-const HINT_GAP_MS = 20;
+/** The shortest time between two hints, in milliseconds, a tick: creations come in thousands, and one look sees them all. */
+const HINT_GAP_MS = 10;
 
 /** What {@linkcode Subscribers} work with. */
 export interface SubscribersOptions {

@@ -1,5 +1,6 @@
 import { type Clock, type Group, type GroupResult, MAX_GROUPS, MAX_OPERATIONS } from "../../../src/contract/mod.ts";
 import { Commits, type CommitsOptions } from "./commits.ts";
+import type { DatabaseClock } from "./database_clock.ts";
 import { Job, type Pending } from "./jobs.ts";
 import { QuickCommits } from "./quick.ts";
 
@@ -14,9 +15,9 @@ export class Writer {
   #waiting: Pending[] = [];
   #flushing: Promise<void> | undefined;
 
-  constructor(clock: Clock, options: CommitsOptions) {
+  constructor(clock: Clock, time: DatabaseClock, options: CommitsOptions) {
     this.#clock = clock;
-    this.#quick = new QuickCommits(clock, options);
+    this.#quick = new QuickCommits(time, options);
     this.#commits = new Commits(options);
   }
 

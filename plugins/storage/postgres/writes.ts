@@ -1,16 +1,16 @@
 import { type ScheduleDocument, StorageError, type Write } from "../../../src/contract/mod.ts";
-import { encodeProgress, encodeRow } from "../sql/codec.ts";
-import { columnText, type ScheduleRow } from "../sql/tables.ts";
+import { encodeRow, encodeStep } from "../sql/codec.ts";
+import { columnText } from "../sql/tables.ts";
 import type { Session } from "./database.ts";
 import type { RowState } from "./known.ts";
 import type { Statements } from "./statements.ts";
-import { arrayText, instantText } from "./values.ts";
+import { arrayText, instantText, listText, readList } from "./values.ts";
 import {
-  type ColumnArrays,
-  type MoveArrays,
+  type ColumnLists,
   type Moved,
-  PROGRESS_COLUMNS,
+  type MoveLists,
   ROW_COLUMNS,
+  type RowColumn,
   type Told,
 } from "./write_statements.ts";
 
@@ -42,42 +42,44 @@ export function planWrites(writes: readonly Write[]): PlannedWrites {
   return { removed, parked, moved, changed, created };
 }
 
-/** Whether nothing but the progress changes. */
+/** Whether nothing but the progress changes; one that came back to life would need its name again. */
 export function isMove(before: ScheduleDocument, after: ScheduleDocument): boolean {
-  return before.definition === after.definition && before.parked === undefined && after.parked === undefined;
+  return before.definition === after.definition && before.parked === undefined && after.parked === undefined &&
+    (before.progress.retired === undefined || after.progress.retired !== undefined);
 }
 
 /** Where rows that are locked lie. */
 export type Places = ReadonlyMap<string, { readonly place: string }>;
 
 /**
- * Writes documents inside a transaction, what frees a name before what takes it; answers the rows that were moved as they
- * are now.
+ * Readies documents to be written inside a transaction, what frees a name before what takes it. What it answers sends them,
+ * and answers the rows with a run that were moved as they are then.
  */
-export async function writeAll(
-  session: Session,
+export function readied(
   statements: Statements,
   { removed, parked, moved, changed, created }: PlannedWrites,
   places: Places,
   told: Told,
-): Promise<ReadonlyMap<string, RowState>> {
-  if (removed.length > 0) await session.run(statements.remove, { ids: arrayText(removed) });
-  if (parked.length > 0) await park(session, statements, parked.map(({ id, parked }) => [id, parked!]));
-  let rows: ReadonlyMap<string, RowState> = new Map();
-  if (moved.length > 0) {
-    const [row] = await session.run(statements.progress, { ...moveArrays(moved, places), ...told });
-    rows = readMoved(row!);
-    if (rows.size < moved.length) throw new StorageError("postgres: a row that was locked is not where it was");
-  }
-  if (changed.length > 0) await session.run(statements.update, { ...rowArrays(changed), ...told });
-  if (created.length > 0) await session.run(statements.insert, { ...rowArrays(created), ...told });
-  return rows;
+): (session: Session) => Promise<ReadonlyMap<string, RowState>> {
+  const moves = moved.length > 0 ? moveLists(moved, places) : undefined;
+  const [changes, creations] = [changed, created].map((rows) => rows.length > 0 ? rowLists(rows) : undefined);
+  return async (session) => {
+    if (removed.length > 0) await session.run(statements.remove, { ids: arrayText(removed) });
+    if (parked.length > 0) await park(session, statements, parked.map(({ id, parked }) => [id, parked!]));
+    const [row] = moves === undefined ? [] : await session.run(statements.progress, { ...moves, ...told });
+    if (row?.all === false) throw new StorageError("postgres: a row that was locked is not where it was");
+    if (changes !== undefined) await session.run(statements.update, { ...changes, ...told });
+    if (creations !== undefined) await session.run(statements.insert, { ...creations, ...told });
+    return row === undefined ? new Map() : readPlaces(row);
+  };
 }
 
-/** The rows that a statement has moved, by id. */
-export function readMoved({ version, places }: Moved): ReadonlyMap<string, RowState> {
-  const entries = Object.entries(JSON.parse(places) as Record<string, string>);
-  return new Map(entries.map(([id, place]) => [id, { version, place }]));
+/** The rows with a run that a statement has moved, by id. */
+export function readPlaces({ version, places }: Moved): ReadonlyMap<string, RowState> {
+  const items = readList(places);
+  const rows = new Map<string, RowState>();
+  for (let i = 0; i < items.length; i += 2) rows.set(items[i]!, { version, place: items[i + 1]! });
+  return rows;
 }
 
 /** Parks rows as they are, saying why. */
@@ -94,28 +96,42 @@ export async function park(
 }
 
 /** The progress of documents, column by column, and where their rows lie. */
-export function moveArrays(documents: readonly ScheduleDocument[], places: Places): MoveArrays {
+export function moveLists(documents: readonly ScheduleDocument[], places: Places): MoveLists {
+  const rows = documents.map(encodeStep);
   return {
-    ...arrays(PROGRESS_COLUMNS, documents.map(encodeProgress)),
-    places: arrayText(documents.map(({ id }) => places.get(id)!.place)),
+    id: listText(rows.map(({ id }) => id)),
+    wake_at: listText(rows.map(({ wake_at }) => instant(wake_at))),
+    next_run: listText(rows.map(({ next_run }) => instant(next_run))),
+    live: listText(documents.map(({ progress }) => flag(progress.retired === undefined))),
+    running: listText(rows.map(({ running }) => flag(running === 1))),
+    progress: listText(rows.map(({ progress }) => progress)),
+    places: listText(documents.map(({ id }) => places.get(id)!.place)),
+    count: documents.length,
   };
 }
 
 /** Whole documents, column by column. */
-export function rowArrays(documents: readonly ScheduleDocument[]): ColumnArrays<ScheduleRow> {
-  return arrays(ROW_COLUMNS, documents.map(encodeRow));
-}
-
-function arrays<Row>(columns: readonly (keyof Row & string)[], rows: readonly Row[]): ColumnArrays<Row> {
+export function rowLists(documents: readonly ScheduleDocument[]): ColumnLists<RowColumn> {
+  const rows = documents.map(encodeRow);
   return Object.fromEntries(
-    columns.map((column) => [column, arrayText(rows.map((row) => columnValue(column, row[column])))]),
-  ) as ColumnArrays<Row>;
+    ROW_COLUMNS.map((column) => [column, listText(rows.map((row) => columnValue(column, row[column])))]),
+  ) as ColumnLists<RowColumn>;
 }
 
-function columnValue(column: string, value: unknown): string | number | boolean | null {
+function columnValue(column: RowColumn, value: string | number | null): string | null {
   if (value === null) return null;
-  if (column === "live" || column === "running") return value === 1;
-  if (column === "wake_at" || column === "next_run") return instantText(value as number);
+  if (column === "live" || column === "running") return flag(value === 1);
+  if (column === "wake_at" || column === "next_run") return instant(value as number);
   if (column === "tags") return arrayText(JSON.parse(value as string) as string[]);
+  // It quotes what was found.
+  if (column === "parked") return columnText(value as string);
   return value as string;
+}
+
+function flag(set: boolean): string {
+  return set ? "t" : "f";
+}
+
+function instant(ms: number | null): string | null {
+  return ms === null ? null : instantText(ms);
 }

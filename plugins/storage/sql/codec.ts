@@ -1,7 +1,7 @@
 import {
   checkDocument,
-  type DocumentIndex,
   documentIndex,
+  nextRunOf,
   readProgress,
   RESTING_PROGRESS,
   type ScheduleDefinition,
@@ -39,16 +39,24 @@ export function encodeRow(document: ScheduleDocument): ScheduleRow {
   };
 }
 
-/** The columns to write when neither the definition has changed nor whether it is retired. */
+/** The columns to write when neither the definition has changed nor whether it is parked or retired. */
 export function encodeStep(document: ScheduleDocument): StepColumns {
-  return stepColumns(document, documentIndex(document));
+  const { id, progress } = document;
+  return {
+    id,
+    wake_at: wholeMs(progress.wakeAt),
+    next_run: wholeMs(nextRunOf(document)),
+    running: progress.runs.length > 0 ? 1 : 0,
+    progress: writeProgress(progress),
+  };
 }
 
 /** The columns to write when the definition has not changed. */
 export function encodeProgress(document: ScheduleDocument): ProgressColumns {
   const index = documentIndex(document);
   return {
-    ...stepColumns(document, index),
+    ...encodeStep(document),
+    wake_at: wholeMs(index.wakeAt),
     lane: index.lane === null ? null : columnText(index.lane),
     name: index.name === null ? null : columnText(index.name),
     dedupe_key: index.key === null ? null : columnText(index.key),
@@ -56,18 +64,9 @@ export function encodeProgress(document: ScheduleDocument): ProgressColumns {
   };
 }
 
-function stepColumns(
-  { id, progress }: ScheduleDocument,
-  { wakeAt, nextRun, running }: DocumentIndex,
-): StepColumns {
-  return {
-    id,
-    // A column holds whole milliseconds; rounded up, since nothing may happen before its time.
-    wake_at: wakeAt === null ? null : Math.ceil(wakeAt),
-    next_run: nextRun === null ? null : Math.ceil(nextRun),
-    running: running ? 1 : 0,
-    progress: writeProgress(progress),
-  };
+/** A column holds whole milliseconds; rounded up, since nothing may happen before its time. */
+function wholeMs(instant: number | null): number | null {
+  return instant === null ? null : Math.ceil(instant);
 }
 
 /** The document of a row, checked. */

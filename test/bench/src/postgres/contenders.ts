@@ -35,6 +35,8 @@ function beside(
   url: string,
 ): { sql(text: string): Promise<number>; end(): Promise<void> } {
   const pool = new pg.Pool({ connectionString: url, max: 1 });
+  // After a failure the server stops while it is open; what failed is what has to be told.
+  pool.on("error", () => {});
   return {
     sql: async (text) => Number(Object.values((await pool.query(text)).rows[0] ?? {})[0]),
     end: () => pool.end(),

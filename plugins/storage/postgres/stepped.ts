@@ -1,0 +1,53 @@
+import type { Change, ScheduleDocument, Write } from "../../../src/contract/mod.ts";
+import { decodeRow } from "../sql/codec.ts";
+import type { WorkRow } from "./statements.ts";
+
+/** Moves a document that is due. */
+export type Step<T> = (document: ScheduleDocument, now: number) => Change<T>;
+
+/** What the step says of documents. */
+export class Stepped<T> {
+  readonly values: T[] = [];
+  /** Of the documents that the values are about. */
+  readonly ids: string[] = [];
+  readonly writes: Write[] = [];
+  readonly unreadable: (readonly [id: string, reason: string])[] = [];
+  /** Characters stored of each document. */
+  readonly sizes = new Map<string, number>();
+  /** The earliest `wakeAt` of what was found, after its step. */
+  earliest = Infinity;
+  readonly #now: number;
+  readonly #step: Step<T>;
+  readonly #withRetired: boolean;
+
+  constructor(now: number, step: Step<T>, withRetired: boolean) {
+    this.#now = now;
+    this.#step = step;
+    this.#withRetired = withRetired;
+  }
+
+  /** Applies the step to further documents; answers what of them is to be written. */
+  add(rows: readonly WorkRow[]): readonly Write[] {
+    const first = this.writes.length;
+    for (const row of rows) this.#add(row);
+    return this.writes.slice(first);
+  }
+
+  #add(row: WorkRow): void {
+    const { document: before, damage } = decodeRow(row);
+    if (before === undefined) return void this.unreadable.push([row.id, damage]);
+    const { document, value, reject } = this.#step(before, this.#now);
+    this.values.push(value);
+    this.ids.push(row.id);
+    const after = reject === undefined && document !== undefined ? document : before;
+    // One that was left alone and is not due had its column edited by hand, and gets it back.
+    if (after !== before || !isDue(before, this.#now)) this.writes.push({ before, after });
+    const stays = after !== null && (this.#withRetired || after.progress.retired === undefined);
+    if (stays) this.earliest = Math.min(this.earliest, after.progress.wakeAt ?? Infinity);
+    this.sizes.set(row.id, row.definition.length + row.progress.length);
+  }
+}
+
+function isDue({ progress }: ScheduleDocument, now: number): boolean {
+  return progress.wakeAt !== null && progress.wakeAt <= now;
+}
