@@ -39,10 +39,13 @@ function revised(id: string, revision: string): SchedulerError {
 
 /** JSON text that is the same for equal values, whatever the order of their keys. */
 export function canonicalText(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) => {
-    if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
-    return Object.fromEntries(Object.entries(member).sort(([a], [b]) => a < b ? -1 : 1));
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+  const members = Object.keys(value).sort().flatMap((key) => {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
+    return member === undefined ? [] : `${JSON.stringify(key)}:${canonicalText(member)}`;
   });
+  return `{${members.join()}}`;
 }
 
 /** So many hashes of 32 bits of a text, each with a salt of its own, in base 36. Nothing is safe by it from an attacker. */

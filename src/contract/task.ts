@@ -148,7 +148,8 @@ export interface TaskDefinition<Input = unknown, Output = Input> {
   readonly concurrency?: number;
   /**
    * May the principal use the task with this input? Asked at creation and at `invoke`, where a refusal is
-   * `unknown_task`, and again at firing time, where it is a fault (P5).
+   * `unknown_task`, and again at firing time, where it is a fault (P5). Also asked by `tasks`, which has no input to go
+   * with it: `undefined`; what throws then has answered no.
    */
   readonly authorize?: (principal: Principal, input: Output) => boolean | Promise<boolean>;
   /**

@@ -164,7 +164,8 @@ export interface TransactionClient<Extra extends object = object> {
   /**
    * Changes a live schedule, keeping id and counters (L5): when it fires, its input, and options; what is not given
    * stays. A changed time is armed anew from now, an equal one stays in phase. `task`, `name`, `key`, `owner` and
-   * `persist` cannot change. Errors: `not_found`, `permission_denied`; `conflict` for a retired one; as creation.
+   * `persist` cannot change. With `ifRevision` it happens only if nobody has changed the schedule since its info told that
+   * revision. Errors: `not_found`, `permission_denied`; `conflict` for a retired one, or another revision; as creation.
    *
    * @example
    * ```ts

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { STATUS } from "../../plugins/transports/http/problem.ts";
 import { ERROR_CODES } from "../../src/contract/errors.ts";
 
 interface Manifest {
@@ -71,6 +72,20 @@ function codesInReadme(readme: string): string[] {
 
 it("the README's error table has every code once and no other", () => {
   expect(codesInReadme(read("README.md")).toSorted()).toEqual(Object.keys(ERROR_CODES).toSorted());
+});
+
+it("the README's table of statuses has every code at its status, but for the one that no server answers", () => {
+  const section = /^## Over HTTP\n(.*?)^## /ms.exec(read("README.md"))![1]!;
+  const rows = [...section.matchAll(/^\| (\d{3})\s*\| (.*?)\s*\|$/gm)].map((
+    [, status, codes],
+  ) => [Number(status), codes!]);
+  expect(rows.length).toBeGreaterThan(8);
+  for (const [code, status] of Object.entries(STATUS)) {
+    if (code === "unreachable") continue;
+    const told = rows.filter(([, codes]) => (codes as string).includes(`\`${code}\``)).map(([row]) => row);
+    const isFamily = code.startsWith("invalid_") && status === 400;
+    expect([code, isFamily || told.includes(status)]).toEqual([code, true]);
+  }
 });
 
 it("an error table is read from its own section only", () => {

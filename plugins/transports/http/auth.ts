@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { MAX_NAME_LENGTH, type Principal, show, SYSTEM_ID } from "../../../src/contract/mod.ts";
 import type { HttpEnv } from "./context.ts";
-import { connectionOf, isLocalName, isLoopback } from "./loopback.ts";
+import { type Connection, connectionOf, isLocalName, isLoopback } from "./loopback.ts";
 import type { Authenticate, HttpSettings } from "./options.ts";
 import { refusal } from "./problem.ts";
 import type { RateLimiter } from "./rate_limit.ts";
@@ -32,8 +32,9 @@ export function checkConnection({ authenticate, hosts }: HttpSettings): Middlewa
   };
 }
 
-function isLocal({ remote, local }: { readonly remote: string; readonly local: string | undefined }): boolean {
-  return isLoopback(remote) && (local === undefined || isLoopback(local));
+function isLocal(connection: Connection): boolean {
+  const local = connection.local();
+  return isLoopback(connection.remote) && (local === undefined || isLoopback(local));
 }
 
 let lastHost = { host: "", name: "" };

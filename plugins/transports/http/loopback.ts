@@ -2,8 +2,10 @@
 export interface Connection {
   /** The address of the other end. */
   readonly remote: string;
-  /** The address that the server is bound to, or at least the one that was called; where the runtime tells it. */
-  readonly local: string | undefined;
+  /**
+   * Asks for the address that the server is bound to, or at least the one that was called; where the runtime tells it.
+   */
+  local(): string | undefined;
 }
 
 interface Bindings {
@@ -19,28 +21,25 @@ interface Bindings {
   readonly remoteAddr?: { readonly hostname?: string; readonly transport?: string };
 }
 
+/** A Unix socket has no addresses, and no other machine reaches it. */
+const ON_UNIX = "127.0.0.1";
+
 /** The connection of a request; `undefined` where there is none, as with `app.request`, or none that is known of. */
 export function connectionOf(env: unknown): Connection | undefined {
   if (typeof env !== "object" || env === null) return undefined;
   const { incoming, remoteAddr } = env as Bindings;
   const socket = incoming?.socket;
   if (socket !== undefined) {
-    // A Unix socket has no addresses, and no other machine reaches it.
-    if (socket.remoteAddress === undefined && typeof socket.server?.address?.() === "string") {
-      return { remote: "127.0.0.1", local: "127.0.0.1" };
-    }
-    return {
-      remote: socket.remoteAddress ?? "",
-      // Asks the system, so it is asked only where it matters.
-      get local() {
-        const bound = socket.server?.address?.();
-        return typeof bound === "object" && bound !== null ? bound.address : socket.localAddress;
-      },
+    const { remoteAddress, localAddress, server } = socket;
+    const local = () => {
+      const bound = server?.address?.();
+      return typeof bound === "string" ? ON_UNIX : bound?.address ?? localAddress;
     };
+    return { remote: remoteAddress ?? (typeof server?.address?.() === "string" ? ON_UNIX : ""), local };
   }
   if (remoteAddr === undefined) return undefined;
   const isUnix = remoteAddr.transport === "unix" || remoteAddr.transport === "unixpacket";
-  return { remote: isUnix ? "127.0.0.1" : remoteAddr.hostname ?? "", local: undefined };
+  return { remote: isUnix ? ON_UNIX : remoteAddr.hostname ?? "", local: () => undefined };
 }
 
 /** Whether an address is of the loopback interface. */

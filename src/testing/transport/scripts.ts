@@ -76,6 +76,32 @@ export const scripts: readonly Script[] = [
     },
   },
   {
+    name: "L5 a change that expects a revision is refused once it was another",
+    async play({ as, note }) {
+      const made = await as("alice").every("quick", "1h");
+      const { revision } = await made.info();
+      await note("trigger", () => made.trigger({ ifRevision: revision }));
+      await note("update", () => made.update({ every: "2h" }, { ifRevision: revision }));
+      for (const call of ["pause", "resume", "trigger", "stop"] as const) {
+        await note(`${call}, too late`, () => made[call]({ ifRevision: revision }));
+        await note(`${call}, no revision`, () => made[call]({ ifRevision: 7 } as object));
+        await note(`${call}, no option`, () => made[call]({ ifRevison: revision } as object));
+      }
+      await note("update, too late", () => made.update({ every: "3h" }, { ifRevision: revision }));
+      await note("update, of another", () => as("bob").update(made.id, {}, { ifRevision: revision }));
+      await note("pause", async () => made.pause({ ifRevision: (await made.info()).revision }));
+      await note("stop, of none", () => made.stop({ ifRevision: "none" }));
+      await note("stop", async () => made.stop({ ifRevision: (await made.info()).revision }));
+      await note("stop, over", () => made.stop({ ifRevision: revision }));
+    },
+  },
+  {
+    name: "P4 the tasks that one may use are told",
+    async play({ as, note }) {
+      for (const name of ["alice", "bob", "root"]) await note(name, () => as(name).tasks());
+    },
+  },
+  {
     name: "V4 L6 runs are told as they go, and can be aborted",
     async play({ as, note, clock }) {
       const alice = as("alice");

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { listen } from "../../support/http_server.ts";
 import { served } from "./served.ts";
 
@@ -89,6 +89,21 @@ describe("B147 a body over the limit is refused whatever its headers say", () =>
     const answer = await roomy.app.request("/v1/schedules", { method: "POST", headers: AUTH, body: LARGE });
     expect(answer.status).toBe(201);
   });
+});
+
+it("a client that sends its body slowly, or never, is given up, and takes nothing meanwhile", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { app, scheduler } = await served();
+  let isCancelled = false;
+  const body = new ReadableStream<Uint8Array>({ cancel: () => void (isCancelled = true) });
+  const init = { method: "POST", headers: AUTH, body, duplex: "half" } as RequestInit;
+  const answer = app.request("/v1/schedules", init);
+  await vi.advanceTimersByTimeAsync(31_000);
+  expect((await answer).status).toBe(408);
+  expect(isCancelled).toBe(true);
+  expect(vi.getTimerCount()).toBe(0);
+  expect((await scheduler.list().page()).schedules).toEqual([]);
 });
 
 describe("a body is JSON, or nothing is done", () => {

@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createScheduler, defineTask } from "../../../mod.ts";
-import { http } from "../../../plugins/transports/http/mod.ts";
+import { http, webhooks } from "../../../plugins/transports/http/mod.ts";
 import { type Answered, type Asked, served } from "./served.ts";
 
 interface Media {
@@ -35,10 +35,21 @@ const slow = defineTask(
   (_input, { signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve)),
 );
 
-/** An app with a schedule, a run of it in progress, and the app's own document. */
+/** Webhook tasks that are delivered nowhere. */
+function hooksOf() {
+  return webhooks({
+    secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    lookup: () => Promise.resolve(["93.184.215.14"]),
+  });
+}
+
+/** An app with a webhook, a schedule, a run of it in progress, and the app's own document. */
 async function documented() {
-  const world = await served({}, [report, slow]);
+  const hooks = hooksOf();
+  const world = await served({ webhooks: hooks }, [report, slow], [hooks]);
   const { ask, clock } = world;
+  const hook = { name: "kept", url: "https://hooks.example.com/" };
+  expect((await ask("POST", "/v1/webhooks", { as: "root", body: hook })).status).toBe(201);
   const body = { task: "slow", every: "1h", startAt: clock.now(), target: "room:42" };
   const { id } = (await ask("POST", "/v1/schedules", { as: "root", body })).json;
   await clock.settled();
@@ -57,10 +68,12 @@ type Operation = ReturnType<typeof operations>[number];
 
 /** The operation's request as its document shows it; ids are those of what is there. */
 function exampleOf({ path, parameters = [], requestBody }: Operation, values: Readonly<Record<string, string>>) {
-  const filled = path.replace(
-    /\{(\w+)\}/g,
-    (_, name) => encodeURIComponent(path.startsWith("/v1/runs") ? values.runId! : values[name]!),
-  );
+  const named = path.startsWith("/v1/runs")
+    ? { id: values.runId! }
+    : path.startsWith("/v1/webhooks")
+    ? { name: "kept" }
+    : {};
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent({ ...values, ...named }[name as "id"]!));
   const query = new URLSearchParams();
   for (const { name, in: where, required, schema } of parameters) {
     if (where === "query" && required === true) query.set(name, schema.example as string);
@@ -80,6 +93,7 @@ function faultsOf(
   if (response === undefined) return `${status} is not described`;
   const media = response.content?.[headers.get("content-type") ?? ""];
   if (response.content === undefined) return text === "" ? undefined : "a body that is not described";
+  if (headers.get("content-type") === "text/event-stream" && media !== undefined) return undefined;
   if (media === undefined) return `${headers.get("content-type")} is not described`;
   const ajv = new Ajv2020({ strict: false, formats: { "date-time": true } });
   const validate = ajv.compile({ ...media.schema, components });
@@ -89,7 +103,7 @@ function faultsOf(
 /** The document of an app that serves nobody, so that there is a test for each operation. */
 async function documentOf(): Promise<Document> {
   const scheduler = createScheduler();
-  const app = http(scheduler, { authenticate: () => ({ id: "alice" }) });
+  const app = http(scheduler, { authenticate: () => ({ id: "alice" }), webhooks: hooksOf() });
   const answer = await app.request("/v1/openapi.json");
   await scheduler.close();
   return await answer.json() as Document;
@@ -109,7 +123,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("has every route, and no other", async () => {
-    const { app } = await served();
+    const { app } = await served({ webhooks: hooksOf() });
     const routes = new Set(
       app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`),
     );

@@ -426,6 +426,23 @@ describe("changing", () => {
   });
 });
 
+it("an idempotency key is free again after a day, and nothing is left of it", async () => {
+  const { ask, clock, scheduler } = await served();
+  const make = async () =>
+    (await ask("POST", "/v1/schedules", { body: every, headers: { "idempotency-key": "k" } })).json.id;
+  const first = await make();
+  await clock.advance("23h");
+  expect(await make()).toBe(first);
+  await clock.advance("1h");
+  const second = await make();
+  expect(second).not.toBe(first);
+  for (const id of [first, second]) await scheduler.stop(id);
+  // The receipts are the only ones left: once they are gone, nothing is due any more.
+  expect(await scheduler.tick()).toEqual(new Date(clock.now() + 86_400_000));
+  await clock.advance("1d");
+  expect(await scheduler.tick()).toBeUndefined();
+});
+
 describe("rates", () => {
   it("are each principal's own; over it 429 says when to come again", async () => {
     const { ask } = await served({ rateLimit: { limit: 2, window: "1h" } });

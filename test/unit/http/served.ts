@@ -1,6 +1,7 @@
 import { onTestFinished } from "vitest";
 import { type AnyTask, createScheduler, defineTask, type Principal, type Scheduler } from "../../../mod.ts";
 import { bearerTokens, http, type HttpApp, type HttpOptions } from "../../../plugins/transports/http/mod.ts";
+import type { AnyPlugin } from "../../../src/contract/mod.ts";
 import { type ManualClock, manualClock } from "../../../src/testing/mod.ts";
 import { type Message, recorder } from "../support/schedulers.ts";
 
@@ -45,11 +46,15 @@ export function standardTasks(): readonly AnyTask[] {
   ];
 }
 
-export async function served(options: HttpOptions = {}, tasks: readonly AnyTask[] = standardTasks()): Promise<Served> {
+export async function served(
+  options: HttpOptions = {},
+  tasks: readonly AnyTask[] = standardTasks(),
+  plugins: readonly AnyPlugin[] = [],
+): Promise<Served> {
   const clock = manualClock("2026-01-01T00:00:00Z");
   const messages: Message[] = [];
   const logger = recorder(messages);
-  const scheduler = createScheduler({ clock, tasks, logger });
+  const scheduler = createScheduler({ clock, tasks, plugins, logger });
   onTestFinished(() => scheduler.close({ drain: 0 }));
   await scheduler.start();
   const app = http(scheduler, { authenticate: bearerTokens(TOKENS), logger, ...options });
