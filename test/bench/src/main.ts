@@ -5,6 +5,7 @@ const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
   calendar: () => import("./calendar.ts"),
   creating: () => import("./creating.ts"),
   firing: () => import("./firing.ts"),
+  http: () => import("./http.ts"),
   idle: () => import("./idle.ts"),
   kv: () => import("./kv.ts"),
   postgres: () => import("./postgres.ts"),

@@ -1,0 +1,105 @@
+/**
+ * The other end, in a process of its own: makes requests over so many connections, reads meanwhile, opens event streams;
+ * does what it is told by messages, and tells what it saw.
+ */
+import { Agent, request } from "node:http";
+import { connect, type Socket } from "node:net";
+import autocannon from "autocannon";
+
+/** A request to make. */
+export interface Asked {
+  readonly method: "GET" | "POST" | "PUT";
+  readonly path: string;
+  readonly body?: string;
+}
+
+/** Where the server is. */
+export interface Target {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Requests to make over and over, and one to time meanwhile over a connection of its own. */
+export interface Load extends Target {
+  readonly connections: number;
+  /** How many in all. */
+  readonly amount: number;
+  readonly requests: readonly Asked[];
+  readonly read?: string;
+}
+
+/** What became of a load. */
+export interface Loaded {
+  readonly perSecond: number;
+  /** Answers by the first digit of their status, and those that never came. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** How long each read took, in milliseconds. */
+  readonly readMs: readonly number[];
+}
+
+/** Event streams to open, and to leave open. */
+export interface Streams extends Target {
+  readonly streams: number;
+}
+
+const json = (token: string) => ({ authorization: `Bearer ${token}`, "content-type": "application/json" });
+
+async function load({ url, token, connections, amount, requests, read }: Load): Promise<Loaded> {
+  const isOver = { now: false };
+  const reads = read === undefined ? Promise.resolve([]) : readUntil(isOver, { url, token }, read);
+  const given = requests.map((one) => ({ ...one }));
+  const result = await autocannon({ url, connections, amount, headers: json(token), requests: given });
+  isOver.now = true;
+  return {
+    perSecond: amount / (result.finish.getTime() - result.start.getTime()) * 1_000,
+    statuses: {
+      "2xx": result["2xx"],
+      "4xx": result["4xx"],
+      "5xx": result["5xx"],
+      none: result.errors + result.timeouts,
+    },
+    readMs: await reads,
+  };
+}
+
+/** Reads one after another over one connection. */
+async function readUntil(isOver: { readonly now: boolean }, { url, token }: Target, path: string): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const times: number[] = [];
+  while (!isOver.now) {
+    const began = performance.now();
+    await new Promise((resolve, reject) => {
+      request(url + path, { agent, headers: json(token) }, (response) => {
+        if (response.statusCode !== 200) reject(new Error(`a read was answered ${response.statusCode}`));
+        response.resume().on("end", resolve);
+      }).on("error", reject).end();
+    });
+    times.push(performance.now() - began);
+  }
+  agent.destroy();
+  return times;
+}
+
+const sockets: Socket[] = [];
+
+/** Opens streams a hundred at a time; each has had its greeting then. */
+async function open({ url, token, streams }: Streams): Promise<number> {
+  const { hostname, port } = new URL(url);
+  const asked = `GET /v1/events HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+  const begin = () =>
+    new Promise<void>((resolve, reject) => {
+      const socket = connect(Number(port), hostname, () => socket.write(asked));
+      socket.on("data", () => resolve()).on("error", reject);
+      sockets.push(socket);
+    });
+  while (sockets.length < streams) {
+    await Promise.all(Array.from({ length: Math.min(100, streams - sockets.length) }, begin));
+  }
+  return sockets.length;
+}
+
+process.on("message", async (message: { readonly load: Load } | { readonly open: Streams }) => {
+  process.send!("load" in message ? await load(message.load) : await open(message.open));
+});
+process.on("disconnect", () => process.exit());
+process.send!("ready");
