@@ -36,11 +36,16 @@ function isLocal({ remote, local }: { readonly remote: string; readonly local: s
   return isLoopback(remote) && (local === undefined || isLoopback(local));
 }
 
-/** The name that the client called the server by. */
+let lastHost = { host: "", name: "" };
+
+/** The name that the client called the server by; most call it by the same one. */
 function hostOf(request: Request): string {
   const host = request.headers.get("host");
+  if (host !== null && host === lastHost.host) return lastHost.name;
   const url = host === null ? request.url : `http://${host}`;
-  return URL.canParse(url) ? new URL(url).hostname : "";
+  const name = URL.canParse(url) ? new URL(url).hostname : "";
+  if (host !== null) lastHost = { host, name };
+  return name;
 }
 
 /**

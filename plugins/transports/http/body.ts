@@ -7,10 +7,15 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/i;
 /**
  * Reads a request's JSON. What counts is the bytes that arrive, whatever the headers say (B147).
  *
+ * @param isFramed Whether it came through a server, which hands over as many bytes as `Content-Length` says, if it is there.
  * @returns `undefined` for a body of no bytes.
  */
-export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
-  const text = await readText(request, maxBytes);
+export async function readJson(request: Request, maxBytes: number, isFramed: boolean): Promise<unknown> {
+  checkType(request);
+  const { headers } = request;
+  const length = headers.get("content-length");
+  const isKnown = isFramed && length !== null && /^\d{1,15}$/.test(length) && !headers.has("transfer-encoding");
+  const text = isKnown ? await readWhole(request, Number(length), maxBytes) : await readText(request, maxBytes);
   if (text === "") return undefined;
   checkDepth(text);
   try {
@@ -27,8 +32,25 @@ function checkType(request: Request): void {
   throw refusal(415, "invalid_input", `content-type: ${type.slice(0, 80)}; expected application/json`);
 }
 
+/** Takes a body of a known length in one piece, for which servers have a short way. */
+async function readWhole(request: Request, length: number, maxBytes: number): Promise<string> {
+  if (length > maxBytes) throw tooLarge(maxBytes);
+  if (length === 0) return "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(tooLate()), BODY_TIMEOUT_MS);
+  });
+  try {
+    const bytes = new Uint8Array(await Promise.race([request.arrayBuffer(), late]));
+    if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    return decoded(decoder, bytes) + decoded(decoder);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function readText(request: Request, maxBytes: number): Promise<string> {
-  checkType(request);
   if (request.body === null) return "";
   if (Number(request.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
   const reader = request.body.getReader();
@@ -39,7 +61,7 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   }, BODY_TIMEOUT_MS);
   try {
     const text = await decode(reader, maxBytes);
-    if (isLate) throw refusal(408, "invalid_input", `body: it did not arrive within ${BODY_TIMEOUT_MS / 1_000} s`);
+    if (isLate) throw tooLate();
     return text;
   } finally {
     clearTimeout(timer);
@@ -72,6 +94,10 @@ function decoded(decoder: TextDecoder, chunk?: Uint8Array): string {
 
 function tooLarge(maxBytes: number) {
   return refusal(413, "input_too_large", `body: more than ${maxBytes} bytes; expected at most so many`);
+}
+
+function tooLate() {
+  return refusal(408, "invalid_input", `body: it did not arrive within ${BODY_TIMEOUT_MS / 1_000} s`);
 }
 
 const MAX_DEPTH = MAX_JSON_DEPTH + BODY_DEPTH_ABOVE_INPUT;

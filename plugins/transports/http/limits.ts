@@ -30,6 +30,8 @@ export const MAX_HOSTS = 100;
 export const TOKEN_BYTES = 32;
 /** Tokens that `bearerTokens` takes: each request is compared with all of them, so that the time tells nothing. */
 export const MAX_TOKENS = 1_000;
+/** Characters of a token, for the same reason. */
+export const MAX_TOKEN_LENGTH = 1_000;
 
 /** How often the client makes a call that may be made again, the first time included. */
 export const DEFAULT_ATTEMPTS = 4;

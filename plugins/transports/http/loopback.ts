@@ -25,10 +25,18 @@ export function connectionOf(env: unknown): Connection | undefined {
   const { incoming, remoteAddr } = env as Bindings;
   const socket = incoming?.socket;
   if (socket !== undefined) {
-    const bound = socket.server?.address?.();
     // A Unix socket has no addresses, and no other machine reaches it.
-    if (typeof bound === "string") return { remote: "127.0.0.1", local: "127.0.0.1" };
-    return { remote: socket.remoteAddress ?? "", local: bound?.address ?? socket.localAddress };
+    if (socket.remoteAddress === undefined && typeof socket.server?.address?.() === "string") {
+      return { remote: "127.0.0.1", local: "127.0.0.1" };
+    }
+    return {
+      remote: socket.remoteAddress ?? "",
+      // Asks the system, so it is asked only where it matters.
+      get local() {
+        const bound = socket.server?.address?.();
+        return typeof bound === "object" && bound !== null ? bound.address : socket.localAddress;
+      },
+    };
   }
   if (remoteAddr === undefined) return undefined;
   const isUnix = remoteAddr.transport === "unix" || remoteAddr.transport === "unixpacket";

@@ -3,6 +3,7 @@ import type { ApiCallName, ApiCalls, Principal, SchedulerApi } from "../../../sr
 import { readJson } from "./body.ts";
 import type { HttpCall, HttpContext, HttpEnv } from "./context.ts";
 import { schemaError } from "./issues.ts";
+import { connectionOf } from "./loopback.ts";
 import { refusal } from "./problem.ts";
 import { problemResponses } from "./schemas/problem.ts";
 
@@ -85,7 +86,7 @@ function readQuery({ query, where }: Operation, c: HttpCall): Readonly<Record<st
  */
 async function readBody({ method, body, where = "" }: Operation, c: HttpCall, maxBytes: number): Promise<unknown> {
   if (method === "get") return undefined;
-  const given = await readJson(c.req.raw, maxBytes);
+  const given = await readJson(c.req.raw, maxBytes, connectionOf(c.env) !== undefined);
   const read = body?.safeParse(given);
   if (read?.success === false) throw schemaError(read.error, given, typeof where === "function" ? where(given) : where);
   return given;

@@ -1,10 +1,10 @@
 import type { Json, ScheduleInfo, Wire } from "../../../src/contract/mod.ts";
 import type { HttpCall } from "./context.ts";
 import { infoToJson } from "./info_json.ts";
+import { securedJson } from "./secure.ts";
 
 /** Answers a schedule, with its revision as the entity tag. */
 export function respondInfo(
-  c: HttpCall,
   info: Wire<ScheduleInfo>,
   { status = 200, body = infoToJson(info), headers = {} }: {
     readonly status?: 200 | 201;
@@ -12,7 +12,7 @@ export function respondInfo(
     readonly headers?: Readonly<Record<string, string>>;
   } = {},
 ): Response {
-  return c.json(body as object, status, { etag: `"${info.revision}"`, ...headers });
+  return securedJson(body, status, { etag: `"${info.revision}"`, ...headers });
 }
 
 /** Answers a schedule that was made, or found by its name or key. */
@@ -21,7 +21,7 @@ export function respondCreated(
   { created, ...info }: Wire<ScheduleInfo> & { readonly created: boolean },
 ): Response {
   const location = `${baseOf(c)}/v1/schedules/${info.id}`;
-  return respondInfo(c, info as Wire<ScheduleInfo>, { status: created ? 201 : 200, headers: { location } });
+  return respondInfo(info as Wire<ScheduleInfo>, { status: created ? 201 : 200, headers: { location } });
 }
 
 /** The path under which the app is mounted; empty at the root. */

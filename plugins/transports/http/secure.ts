@@ -15,8 +15,18 @@ export function secured(headers: Headers): void {
   for (const [name, value] of Object.entries(HEADERS)) if (!headers.has(name)) headers.set(name, value);
 }
 
+const whole = new WeakSet<Response>();
+
+/** A JSON answer that has its headers from the start: servers write it the shortest way, as long as nobody touches them. */
+export function securedJson(value: unknown, status: number, headers: Readonly<Record<string, string>>): Response {
+  const all = { ...HEADERS, "content-type": "application/json", ...headers };
+  const response = new Response(JSON.stringify(value), { status, headers: all });
+  whole.add(response);
+  return response;
+}
+
 /** Sets the security headers on every answer. */
 export const secure: MiddlewareHandler = async (c, next) => {
   await next();
-  secured(c.res.headers);
+  if (!whole.has(c.res)) secured(c.res.headers);
 };

@@ -1,5 +1,5 @@
 import { invalidOption, isPlainObject, type Principal } from "../../../src/contract/mod.ts";
-import { MAX_TOKENS, TOKEN_BYTES } from "./limits.ts";
+import { MAX_TOKEN_LENGTH, MAX_TOKENS, TOKEN_BYTES } from "./limits.ts";
 import type { Authenticate } from "./options.ts";
 
 /** A token that nobody guesses. */
@@ -30,30 +30,26 @@ export function base64url(bytes: Uint8Array): string {
  * ```
  */
 export function bearerTokens(tokens: Readonly<Record<string, Principal>>): Authenticate {
-  if (!isPlainObject(tokens) || Object.keys(tokens).length > MAX_TOKENS || Object.hasOwn(tokens, "")) {
-    throw invalidOption("bearerTokens", tokens, `an object of at most ${MAX_TOKENS} principals by token, none empty`);
+  const isAccepted = isPlainObject(tokens) && Object.keys(tokens).length <= MAX_TOKENS;
+  if (!isAccepted || Object.keys(tokens).some((token) => token === "" || token.length > MAX_TOKEN_LENGTH)) {
+    const expected = `at most ${MAX_TOKENS} principals by token, each of 1 to ${MAX_TOKEN_LENGTH} characters`;
+    throw invalidOption("bearerTokens", tokens, `an object of ${expected}`);
   }
-  const known = Promise.all(
-    Object.entries(tokens).map(async ([token, principal]) => ({ digest: await sha256(token), principal })),
-  );
-  return async (request) => {
+  const encoder = new TextEncoder();
+  const known = Object.entries(tokens).map(([token, principal]) => ({ secret: encoder.encode(token), principal }));
+  return (request) => {
     const given = /^Bearer +(\S+(?: \S+)*) *$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-    if (given === undefined) return null;
-    const digest = await sha256(given);
+    if (given === undefined || given.length > MAX_TOKEN_LENGTH) return null;
+    const bytes = encoder.encode(given);
     let found: Principal | null = null;
-    for (const one of await known) if (isEqual(one.digest, digest)) found = one.principal;
+    for (const { secret, principal } of known) if (isEqual(secret, bytes)) found = principal;
     return found;
   };
 }
 
-/** The SHA-256 of a text's UTF-8. */
-export async function sha256(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-}
-
-/** Takes as long whichever byte differs. */
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  let difference = a.length ^ b.length;
-  for (let i = 0; i < a.length; i++) difference |= a[i]! ^ b[i]!;
+/** Takes as long whatever the secret is: what is given alone decides how many bytes are looked at. */
+function isEqual(secret: Uint8Array, given: Uint8Array): boolean {
+  let difference = secret.length ^ given.length;
+  for (let i = 0; i < given.length; i++) difference |= secret[i % secret.length]! ^ given[i]!;
   return difference === 0;
 }

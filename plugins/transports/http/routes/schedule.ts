@@ -32,7 +32,7 @@ function addReading(app: OpenApp, context: HttpContext): void {
     summary: "Everything about one schedule",
     responses: answersSchedule(200, answer.info, "The schedule."),
     async handle({ c, params: { id }, call }) {
-      return respondInfo(c, await call("info", { id }));
+      return respondInfo(await call("info", { id }));
     },
   });
   addOperation(app, context, {
@@ -81,7 +81,7 @@ function addUpdate(app: OpenApp, context: HttpContext): void {
     example: { every: "2h" },
     responses: answersSchedule(200, answer.info, "The schedule as it is now."),
     async handle({ c, params: { id }, body, call }) {
-      return respondInfo(c, await call("update", { id, to: body, ...readIfMatch(c) }));
+      return respondInfo(await call("update", { id, to: body, ...readIfMatch(c) }));
     },
   });
 }
@@ -139,7 +139,7 @@ async function makeEvent({ c, params, call }: OperationRequest, name: keyof type
   const done = await call(name, { id, ...readIfMatch(c) });
   try {
     const info = await call("info", { id });
-    return respondInfo(c, info, { body: { done, schedule: infoToJson(info) } });
+    return respondInfo(info, { body: { done, schedule: infoToJson(info) } });
   } catch (error) {
     // It may have ended meanwhile: what was done is told all the same.
     if (done && isSchedulerError(error, "not_found")) return c.json({ done });
