@@ -84,6 +84,7 @@ const SAME_EACH_TIME: readonly (readonly [name: string, ...lines: readonly strin
 /** What is tried below, or in a file of its own. */
 const OTHERS = [
   "quickstart.ts",
+  "service.ts",
   "adaptive_polling.ts",
   "cluster.ts",
   "deno_kv.ts",
@@ -98,8 +99,11 @@ const PARTS = [
   "pictures/scenes.ts",
   "pictures/svg.ts",
   "crontab.ts",
-  "quickstart_output.ts",
+  "crontab_schedules.ts",
   "postgres_server.ts",
+  "program.ts",
+  "quickstart_output.ts",
+  "serve.ts",
   "testing/reminders.ts",
 ];
 
@@ -188,7 +192,7 @@ describe("the examples", () => {
     const list = readFileSync(join(EXAMPLES, "README.md"), "utf8");
     for (const file of files) {
       expect(list, file).toContain(`(${file})`);
-      if (file === "quickstart.ts") continue;
+      if (file === "quickstart.ts" || file === "service.ts") continue;
       const head = readFileSync(join(EXAMPLES, file), "utf8").split("*/", 1)[0];
       expect(head).toMatch(new RegExp(` \\*     node (?:--test )?examples/${file}\\b`));
       expect(head).toMatch(new RegExp(` \\*     deno (?:run|test) -A examples/${file}\\b`));

@@ -32,7 +32,8 @@ export function base64url(bytes: Uint8Array): string {
 export function bearerTokens(tokens: Readonly<Record<string, Principal>>): Authenticate {
   const isAccepted = isPlainObject(tokens) && Object.keys(tokens).length <= MAX_TOKENS;
   if (!isAccepted || Object.keys(tokens).some((token) => token === "" || token.length > MAX_TOKEN_LENGTH)) {
-    const expected = `at most ${MAX_TOKENS} principals by token, each of 1 to ${MAX_TOKEN_LENGTH} characters`;
+    const expected =
+      `at most ${MAX_TOKENS} principals by token, none empty or longer than ${MAX_TOKEN_LENGTH} characters`;
     throw invalidOption("bearerTokens", tokens, `an object of ${expected}`);
   }
   const encoder = new TextEncoder();

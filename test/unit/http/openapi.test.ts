@@ -83,7 +83,7 @@ function faultsOf(
   if (media === undefined) return `${headers.get("content-type")} is not described`;
   const ajv = new Ajv2020({ strict: false, formats: { "date-time": true } });
   const validate = ajv.compile({ ...media.schema, components });
-  return validate(json) ? undefined : validate.errors;
+  return validate(json ?? text) ? undefined : validate.errors;
 }
 
 /** The document of an app that serves nobody, so that there is a test for each operation. */

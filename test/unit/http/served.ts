@@ -56,6 +56,15 @@ export async function served(options: HttpOptions = {}, tasks: readonly AnyTask[
   return { scheduler, clock, app, messages, ask: asking((request) => app.fetch(request)) };
 }
 
+/** The body; of a stream of events, which does not end, what comes first. */
+async function textOf(response: Response): Promise<string> {
+  if (response.headers.get("content-type") !== "text/event-stream") return await response.text();
+  const reader = response.body!.getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return new TextDecoder().decode(value);
+}
+
 /** Makes requests through something that answers them. */
 export function asking(fetch: (request: Request) => Response | Promise<Response>, base = "http://localhost") {
   return async (method: string, path: string, { as = "alice", body, headers = {} }: Asked = {}): Promise<Answered> => {
@@ -70,7 +79,7 @@ export function asking(fetch: (request: Request) => Response | Promise<Response>
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     );
-    const text = await response.text();
+    const text = await textOf(response);
     const isJson = response.headers.get("content-type")?.includes("json") === true;
     return {
       status: response.status,

@@ -31,7 +31,7 @@ function addReading(app: OpenApp, context: HttpContext): void {
     path,
     summary: "Everything about one schedule",
     responses: answersSchedule(200, answer.info, "The schedule."),
-    async handle({ c, params: { id }, call }) {
+    async handle({ params: { id }, call }) {
       return respondInfo(await call("info", { id }));
     },
   });
