@@ -28,7 +28,7 @@ const CLOSE_MS = 2_000;
 
 /** Begins to listen. Throws what the system says, such as that the port is in use. */
 export function serve(fetch: FetchHandler, address: Address): Promise<Listening> {
-  const { Deno } = globalThis as { readonly Deno?: DenoServe };
+  const { Deno } = globalThis as unknown as { readonly Deno?: DenoServe };
   return Deno === undefined ? serveOnNode(fetch, address) : serveOnDeno(Deno, fetch, address);
 }
 

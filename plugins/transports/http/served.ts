@@ -19,13 +19,17 @@ export interface ObservedScheduler {
 }
 
 /** What is served: a scheduler. */
-export interface ServedScheduler<Extra extends object = object> extends Omit<ObservedScheduler, "on"> {
+export interface ServedScheduler<Extra extends object = object> {
   /** The system: code that embeds the scheduler. */
   readonly principal: Principal;
   /** What carries out calls. */
   readonly api: SchedulerApi<Extra>;
   /** Runs what is due now. */
   tick(options?: { readonly budget?: Duration }): Promise<Date | undefined>;
+  /** Is told of every event. */
+  observe(observer: SchedulerObserver): () => void;
+  /** What is due and waits. */
+  backlog(options?: { readonly limit?: number }): Promise<Backlog>;
   /** Listens to an event. */
   on<Name extends SchedulerEventName>(name: Name, listener: SchedulerListener<Name>): () => void;
 }
