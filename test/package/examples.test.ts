@@ -90,8 +90,11 @@ const PARTS = [
   "pictures/scenes.ts",
   "pictures/svg.ts",
   "crontab.ts",
-  "quickstart_output.ts",
+  "crontab_schedules.ts",
   "postgres_server.ts",
+  "program.ts",
+  "quickstart_output.ts",
+  "serve.ts",
   "testing/reminders.ts",
 ];
 

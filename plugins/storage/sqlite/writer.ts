@@ -1,4 +1,11 @@
-import { type Clock, type Group, type GroupResult, MAX_GROUPS, StorageError } from "../../../src/contract/mod.ts";
+import {
+  type Clock,
+  type Group,
+  type GroupResult,
+  MAX_GROUPS,
+  SLOW_COMMIT_MS,
+  StorageError,
+} from "../../../src/contract/mod.ts";
 import type { Connection, Flush } from "./connection.ts";
 import type { Documents } from "./documents.ts";
 import { isUniqueConflict } from "./errors.ts";
@@ -38,6 +45,8 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #waiting: Job[] = [];
   #mark = "";
+  /** How long the latest commit took. */
+  #tookMs = 0;
   #flushing: Promise<void> | undefined;
 
   constructor(options: WriterOptions) {
@@ -85,14 +94,30 @@ export class Writer {
   }
 
   #schedule(): void {
-    this.#flushing ??= new Promise((resolve) => {
-      this.#options.clock.defer(() => {
+    if (this.#flushing !== undefined) return;
+    const until = this.#options.clock.monotonic() + this.#tookMs;
+    this.#flushing = new Promise((resolve) => {
+      this.#gather(until, () => {
         this.#flush().finally(() => {
           this.#flushing = undefined;
           if (this.#waiting.length > 0) this.#schedule();
           resolve();
         });
       });
+    });
+  }
+
+  /**
+   * Waits for the end of the turn and, where commits are slow, for further turns as long as they bring more, and no longer
+   * than a commit takes: what comes over many connections comes in several turns.
+   */
+  #gather(until: number, flush: () => void): void {
+    const { clock } = this.#options;
+    const seen = this.#waiting.length;
+    clock.defer(() => {
+      const goesOn = this.#tookMs >= SLOW_COMMIT_MS && this.#waiting.length > seen && clock.monotonic() < until;
+      if (goesOn) this.#gather(until, flush);
+      else flush();
     });
   }
 
@@ -114,7 +139,8 @@ export class Writer {
   }
 
   async #commit(jobs: readonly Job[]): Promise<void> {
-    const { connection, foreign, statements } = this.#options;
+    const { connection, foreign, statements, clock } = this.#options;
+    const began = clock.monotonic();
     const doing = "writing schedules";
     const flush = flushOf(jobs);
     const work = (savepoints: boolean) => () => this.#work(jobs, savepoints);
@@ -127,6 +153,7 @@ export class Writer {
     if (flush === "later" && flushOf(ran) === "now") {
       await connection.write(doing, () => foreign.own(() => connection.get(statements.lock, {})));
     }
+    this.#tookMs = clock.monotonic() - began;
     for (const { tell } of ran) tell();
   }
 
