@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { STATUS } from "../../plugins/transports/http/problem.ts";
 import { ERROR_CODES } from "../../src/contract/errors.ts";
+import * as limits from "../../src/contract/limits.ts";
 
 interface Manifest {
   readonly name: string;
@@ -94,4 +95,42 @@ it("an error table is read from its own section only", () => {
   expect(codesInReadme(readme)).toEqual(["closed"]);
   expect(codesInReadme(readme.slice(0, readme.indexOf("## B")))).toEqual(["closed"]);
   expect(codesInReadme("# Nothing here")).toEqual([]);
+});
+
+/** A number as the README writes it. */
+const count = (value: number): string => value.toLocaleString("en-US");
+
+it("the README's table of limits says what the code has", () => {
+  const section = /^## Limits\n(.*?)^## /ms.exec(read("README.md"))![1]!;
+  const rows = new Map([...section.matchAll(/^\| (.+?) +\| (.+?) +\|$/gm)].map(([, what, limit]) => [what!, limit!]));
+  const expected: readonly (readonly [what: string, limit: string])[] = [
+    ["resolution (`tick`); shortest interval", `${limits.DEFAULT_TICK_MS} ms unless configured`],
+    ["latest deadline", new Date(limits.MAX_DEADLINE).toISOString()],
+    [
+      "input; state",
+      `${limits.MAX_INPUT_BYTES / 1024} KiB; ${
+        limits.MAX_STATE_BYTES / 1024
+      } KiB of JSON, nested to ${limits.MAX_JSON_DEPTH}`,
+    ],
+    [
+      "names, keys, targets, groups, tags, ids",
+      `${limits.MAX_NAME_LENGTH} characters; ${limits.MAX_TAGS} tags`,
+    ],
+    ["cron expression", `${count(limits.MAX_CRON_LENGTH)} characters`],
+    ["runs at once on an instance (`concurrency`)", `20; at most ${count(limits.MAX_CONCURRENCY)}`],
+    ["runs of one schedule at once; waiting", `${limits.MAX_CONCURRENT_RUNS}; ${limits.MAX_WAITING}`],
+    ["catchup `all`", `100 runs; \`limit\` at most ${count(limits.MAX_CATCHUP_LIMIT)}`],
+    ["retries; `maxLost`", `${count(limits.MAX_RETRIES)}; 3, at most ${limits.MAX_LOST}`],
+    ["lease (`leaseMs`)", `30 s; from ${limits.MIN_LEASE_MS} ms to ${limits.MAX_LEASE_MS / 3_600_000} h`],
+    ["history", `${limits.DEFAULT_HISTORY} runs; at most ${limits.MAX_HISTORY}`],
+    [
+      "one `transaction`, `createMany` or `sync`",
+      `${count(limits.MAX_OPERATIONS)} changes; ${limits.MAX_KV_OPERATIONS} in Deno KV`,
+    ],
+    [
+      "a page of `list`; `nextRuns`",
+      `${limits.DEFAULT_PAGE}, at most ${count(limits.MAX_PAGE)}; at most ${count(limits.MAX_NEXT_RUNS)}`,
+    ],
+  ];
+  for (const [what, limit] of expected) expect(rows.get(what), what).toBe(limit);
 });

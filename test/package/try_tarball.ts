@@ -34,7 +34,7 @@ try {
   checkTypes(subpaths);
   const runtimes = installRuntimes();
   await checkImports(subpaths, runtimes);
-  await checkFirstProgram(runtimes);
+  await checkPrograms(runtimes);
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
@@ -92,12 +92,12 @@ function checkTypes(subpaths: readonly string[]): void {
   }
 }
 
-function compile(name: string, compilerOptions: object, file: string): void {
-  writeFileSync(join(project, `${name}.json`), JSON.stringify({ compilerOptions, files: [file] }));
+function compile(name: string, compilerOptions: object, ...files: string[]): void {
+  writeFileSync(join(project, `${name}.json`), JSON.stringify({ compilerOptions, files }));
   try {
     run(join(ROOT, "node_modules/.bin/tsc"), "-p", `${name}.json`);
   } catch (error) {
-    throw new Error(`types of ${file} under ${name}:\n${(error as { readonly stdout: string }).stdout}`, {
+    throw new Error(`types of ${files.join(", ")} under ${name}:\n${(error as { readonly stdout: string }).stdout}`, {
       cause: error,
     });
   }
@@ -137,29 +137,40 @@ async function checkImports(subpaths: readonly string[], runtimes: readonly Runt
   }
 }
 
-/** The README's first program, as it is written there: it type-checks, runs, and ends when it is told to. */
-async function checkFirstProgram(runtimes: readonly Runtime[]): Promise<void> {
-  const program = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, "README.md"), "utf8"))![1]!;
-  writeFileSync(join(project, "first.ts"), program);
-  // It uses Node's `process`, so it is for its user to have Node's types.
-  npmInstall(project, "@types/node@24");
+/** The README's programs, as they are written there, type-check, run and end; the first of them on every runtime. */
+async function checkPrograms(runtimes: readonly Runtime[]): Promise<void> {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const programs = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, program]) => program!);
+  const files = programs.map((program, i) => {
+    writeFileSync(join(project, `program_${i}.ts`), program);
+    return `program_${i}.ts`;
+  });
+  // What they import besides is for their user to install, with its types, which are not ours to check.
+  npmInstall(project, "better-sqlite3@13", "kysely", "zod", "@types/node@24", "@types/better-sqlite3");
   for (const [name, resolution] of Object.entries(RESOLUTIONS)) {
-    const options = { ...STRICT, ...resolution, lib: ["es2022"], types: ["node"] };
-    // Node's types are not ours to check.
-    compile(`first-${name}`, { ...options, skipLibCheck: true }, "first.ts");
+    const options = { ...STRICT, ...resolution, types: ["node"], skipLibCheck: true };
+    compile(`first-${name}`, { ...options, lib: ["es2022"] }, files[0]!);
+    compile(`readme-${name}`, { ...options, lib: ["es2022", "dom"] }, ...files);
   }
-  run("deno", "check", "--quiet", "--node-modules-dir=manual", "first.ts");
-  for (const [name, command, ...flags] of runtimes) {
-    rmSync(join(project, "schedules.db"), { force: true });
-    const child = spawn(command, [...flags, "first.ts"], { cwd: project, stdio: ["ignore", "pipe", "inherit"] });
-    let out = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      out += text;
-      if (out.includes("hello world\n")) process.kill(child.pid!, "SIGTERM");
-    });
-    const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
-    const [code, signal] = await once(child, "close");
-    clearTimeout(timer);
-    assert.deepEqual([code, signal, out.split("\n")[0]], [0, null, "hello world"], `the first program under ${name}`);
-  }
+  run("deno", "check", "--quiet", "--node-modules-dir=manual", ...files);
+  for (const runtime of runtimes) assert.equal((await runProgram(runtime, files[0]!)).split("\n")[0], "hello world");
+  for (const file of files.slice(1)) for (const runtime of runtimes.slice(-2)) await runProgram(runtime, file);
+}
+
+/** Runs a program of the README to its end, which it has to be told if it waits for SIGTERM; answers what it said. */
+async function runProgram([name, command, ...flags]: Runtime, file: string): Promise<string> {
+  for (const left of readdirSync(project)) if (/\.db/.test(left)) rmSync(join(project, left));
+  const waits = readFileSync(join(project, file), "utf8").includes("SIGTERM");
+  const env = { ...process.env, NODE_NO_WARNINGS: "1" };
+  const child = spawn(command, [...flags, file], { cwd: project, env, stdio: ["ignore", "pipe", "inherit"] });
+  let out = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    if (waits && out === "") process.kill(child.pid!, "SIGTERM");
+    out += text;
+  });
+  const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  const [code, signal] = await once(child, "close");
+  clearTimeout(timer);
+  assert.deepEqual([code, signal], [0, null], `${file} under ${name}:\n${out}`);
+  return out;
 }
