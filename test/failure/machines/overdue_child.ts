@@ -1,5 +1,5 @@
 /**
- * Makes 100,000 schedules that are overdue, then drains them with a new instance and tells what memory that took.
+ * Makes as many schedules as it is told that are overdue, then drains them with a new instance and tells what memory that took.
  *
  * @module
  */
@@ -7,9 +7,8 @@ import process from "node:process";
 import { createScheduler, defineTask } from "../../../mod.ts";
 import { sqlite } from "../../../plugins/storage/sqlite/mod.ts";
 
-const { file } = JSON.parse(process.argv[2]!) as { file: string };
-const COUNT = 100_000;
-const BATCH = 10_000;
+const { file, count } = JSON.parse(process.argv[2]!) as { file: string; count: number };
+const BATCH = 5_000;
 const storage = () => sqlite({ path: file, synchronous: "normal" });
 const collect = (globalThis as unknown as { gc: () => void }).gc;
 
@@ -27,11 +26,11 @@ const work = defineTask("work", (_input, { schedule }) => {
   runs++;
   ids.add(schedule.id);
   if (runs % BATCH === 0) most = Math.max(most, heap());
-  if (runs === COUNT + 1) over();
+  if (runs === count + 1) over();
 });
 
 const maker = createScheduler({ storage: storage(), tasks: [work] });
-for (let made = 0; made < COUNT; made += BATCH) {
+for (let made = 0; made < count; made += BATCH) {
   await maker.createMany(Array.from({ length: BATCH }, () => ({ task: work, after: 0, retention: "1h" } as const)));
 }
 await maker.close();
