@@ -36,7 +36,7 @@ const QUANTITIES: readonly Quantity[] = [
   { name: "handles", of: ({ handles }) => handles, share: 0.1, amount: 3, show: plain },
   { name: "file", of: ({ fileBytes }) => fileBytes, share: 0.25, amount: 2 * 1024 * 1024, show: mib },
   // A busy machine makes single samples late, so that only a trend far beyond any pause counts.
-  { name: "lateness", of: ({ latenessMs }) => latenessMs, share: 2, amount: 1_000, show: (ms) => `${plain(ms)} ms` },
+  { name: "lateness", of: ({ latenessMs }) => latenessMs, share: 1, amount: 1_000, show: (ms) => `${plain(ms)} ms` },
   { name: "live", of: ({ live }) => live, share: 0.3, amount: 50, show: plain },
 ];
 
@@ -59,6 +59,7 @@ export function slope(values: readonly number[]): number {
 /** The middle value; 0 of none. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
+  if (sorted.length === 0) return 0;
   const half = sorted.length >> 1;
-  return (sorted.length % 2 === 1 ? sorted[half] : (sorted[half - 1]! + sorted[half]!) / 2) ?? 0;
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }
