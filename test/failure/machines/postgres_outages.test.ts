@@ -5,6 +5,7 @@ import pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createScheduler, defineTask } from "../../../mod.ts";
 import { postgres } from "../../../plugins/storage/postgres/mod.ts";
+import { readHistory } from "../../../src/contract/mod.ts";
 import { until } from "../../cluster/processes.ts";
 import { freshSchema, type OwnServer, ownServer, testPool } from "../../support/postgres.ts";
 import { SILENT } from "../crash/life.ts";
@@ -111,7 +112,7 @@ describe("a PostgreSQL that misbehaves", { timeout: 120_000 }, () => {
         return found.length === 2 * SCHEDULES && found.every(({ progress }) => progress.retired !== undefined);
       });
       for (const { id, definition, progress } of await documents(one.storage)) {
-        const outcomes = progress.history.map((run) => run[5]);
+        const outcomes = readHistory(progress.history).map(({ outcome }) => outcome);
         expect(outcomes.filter((outcome) => outcome === "succeeded"), `${definition.task} ${outcomes}`).toHaveLength(1);
         expect(outcomes.filter((outcome) => outcome !== "lost")).toEqual(["succeeded"]);
         expect(starts.get(id)).toBeLessThanOrEqual(outcomes.length);
