@@ -50,13 +50,16 @@ export interface SpawnOptions {
   readonly node?: readonly string[];
   /** Flags of Deno alone. */
   readonly deno?: readonly string[];
+  /** The environment instead of this process's own. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Starts a script of this folder. */
-export function launch(script: string, argument: unknown, { node = [], deno = [] }: SpawnOptions = {}): Child {
+export function launch(script: string, argument: unknown, { node = [], deno = [], env }: SpawnOptions = {}): Child {
   const flags = onDeno ? ["run", "-A", ...deno] : [...node];
   const child = spawn(process.execPath, [...flags, join(HERE, script), JSON.stringify(argument)], {
     stdio: ["pipe", "pipe", "pipe"],
+    ...(env === undefined ? {} : { env }),
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const messages: Message[] = [];

@@ -95,10 +95,6 @@ function tooLarge(maxBytes: number) {
   return refusal(413, "input_too_large", `body: more than ${maxBytes} bytes; expected at most so many`);
 }
 
-function tooLate() {
-  return refusal(408, "invalid_input", `body: it did not arrive within ${BODY_TIMEOUT_MS / 1_000} s`);
-}
-
 const MAX_DEPTH = MAX_JSON_DEPTH + BODY_DEPTH_ABOVE_INPUT;
 
 /** Before it is parsed, since what walks a deep value afterwards may run out of stack. */
