@@ -125,6 +125,17 @@ describe("a body is JSON, or nothing is done", () => {
     expect((await scheduler.info(id)).paused).toBe(false);
   });
 
+  it("415 for bytes that are said to be nothing, which a page of another site may send without leave", async () => {
+    const { app } = await served();
+    const body = new TextEncoder().encode(JSON.stringify({ task: "report", every: "1m" }));
+    const answer = await app.request("/v1/schedules", {
+      method: "POST",
+      headers: { authorization: "Bearer root" },
+      body,
+    });
+    expect(answer.status).toBe(415);
+  });
+
   it.each(["application/json", "Application/JSON; charset=utf-8", "application/vnd.api+json"])(
     "%s is JSON",
     async (type) => {
