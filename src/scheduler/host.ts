@@ -1,12 +1,4 @@
-import {
-  authorizeRun,
-  type ClientHost,
-  createUnit,
-  type Done,
-  type Place,
-  SYSTEM_PRINCIPAL,
-  validateInput,
-} from "../client/mod.ts";
+import { type ClientHost, createUnit, type Done, type Place, SYSTEM_PRINCIPAL } from "../client/mod.ts";
 import {
   type Ability,
   type AnyTask,
@@ -23,23 +15,15 @@ import {
   SchedulerError,
   SYSTEM_ID,
 } from "../contract/mod.ts";
-import {
-  Emitter,
-  Engine,
-  type EngineParts,
-  invoke,
-  isThenable,
-  type Prepared,
-  type RunningCall,
-  Slots,
-  within,
-} from "../engine/mod.ts";
+import { Emitter, Engine, type EngineParts, type RunningCall, Slots } from "../engine/mod.ts";
 import type { MachineEnv } from "../machine/mod.ts";
 import { newId, random, runScope, systemClock } from "../system.ts";
 import { memory } from "../../plugins/storage/memory/mod.ts";
 import { mergeBacklog } from "./backlog.ts";
+import { Calls, closed } from "./calls.ts";
 import type { CheckedConfig } from "./config.ts";
 import { KnownTasks } from "./known_tasks.ts";
+import { prepare } from "./prepare.ts";
 
 /** Where a scheduler takes from what must not repeat itself; a simulation draws both from its seed. */
 export interface Chance {
@@ -48,9 +32,6 @@ export interface Chance {
   /** A new id, a ULID. */
   readonly newId: () => string;
 }
-
-/** How long calls of clients may go on once the handlers have had their drain time. */
-const INVOKE_GRACE_MS = 5_000;
 
 /** What the clients of one scheduler share: its stores with their engines, its tasks, its life. */
 export class Host implements ClientHost {
@@ -68,7 +49,7 @@ export class Host implements ClientHost {
   readonly #known: KnownTasks;
   readonly #slots: Slots;
   readonly #engines: Readonly<Record<Place, Engine>>;
-  readonly #calls = new Set<AbortController>();
+  readonly #calls = new Calls();
   readonly #scope = runScope<RunningCall>();
   #opening: Promise<void> | undefined;
   #opened = false;
@@ -77,7 +58,6 @@ export class Host implements ClientHost {
   #ticking: Promise<number | null> | undefined;
   #closing: Promise<void> | undefined;
   #closed = false;
-  #whenQuiet: (() => void) | undefined;
 
   constructor(config: CheckedConfig, { random: draw, newId: makeId }: Chance = { random, newId }) {
     this.#config = config;
@@ -247,7 +227,7 @@ export class Host implements ClientHost {
     this.#known.stop();
     try {
       await Promise.all([
-        this.#drainCalls(drainMs),
+        this.#calls.drain(this.clock, drainMs),
         this.#engines.local.close(drainMs),
         this.#engines.stored.close(drainMs),
       ]);
@@ -266,15 +246,6 @@ export class Host implements ClientHost {
       return { now, lanes: await engine.parts.storage.backlog(now, limit) };
     }));
     return { at: new Date(stored.now()), tasks: mergeBacklog(parts, limit, (task) => this.tasks.has(task)) };
-  }
-
-  /** Waits for what clients invoked, then aborts it. */
-  async #drainCalls(drainMs: number): Promise<void> {
-    for (const waitMs of [drainMs, INVOKE_GRACE_MS]) {
-      if (this.#calls.size === 0) return;
-      await within(this.clock, waitMs, new Promise((resolve) => this.#whenQuiet = resolve));
-      for (const call of this.#calls) call.abort(closed());
-    }
   }
 
   apply(place: Place, groups: readonly Group<Done>[]): Promise<readonly GroupResult<Done>[]> {
@@ -315,28 +286,20 @@ export class Host implements ClientHost {
     return this.#engines[place].parts.storage.find(query);
   }
 
-  async invoke(task: AnyTask, input: unknown, caller: Principal): Promise<unknown> {
+  invoke(task: AnyTask, input: unknown, caller: Principal): Promise<unknown> {
     const { clock, logger } = this;
-    const controller = new AbortController();
-    this.#calls.add(controller);
-    try {
-      return await invoke({
-        task,
-        input,
-        caller,
-        clock,
-        logger,
-        controller,
-        id: this.newId(),
-        middleware: this.#engines.stored.parts.middleware,
-        unit: createUnit(this, caller, { draining: true }),
-        enter: this.#scope.enter,
-        commit: (changes) => this.#commit(changes),
-      });
-    } finally {
-      this.#calls.delete(controller);
-      if (this.#calls.size === 0) this.#whenQuiet?.();
-    }
+    return this.#calls.invoke({
+      task,
+      input,
+      caller,
+      clock,
+      logger,
+      id: this.newId(),
+      middleware: this.#engines.stored.parts.middleware,
+      unit: createUnit(this, caller, { draining: true }),
+      enter: this.#scope.enter,
+      commit: (changes) => this.#commit(changes),
+    });
   }
 
   async #commit({ stored, local }: { readonly stored: Group<Done>; readonly local: Group<Done> }): Promise<void> {
@@ -348,29 +311,6 @@ export class Host implements ClientHost {
   }
 }
 
-function closed(): SchedulerError {
-  return new SchedulerError("closed", "the scheduler is closed");
-}
-
 function authorityOf({ authority }: ScheduleDocument["definition"]): Principal {
   return authority.id === SYSTEM_ID ? SYSTEM_PRINCIPAL : authority;
-}
-
-/** Validates a stored input again and asks the task whether its run may go on; at once where the task answers at once. */
-function prepare(task: AnyTask, { definition }: ScheduleDocument): Prepared | Promise<Prepared> {
-  const { target, authority } = definition;
-  const input = validateInput(task, definition.input);
-  if (
-    !isThenable(input) && task.authorize === undefined && (task.resolveTarget === undefined || target === undefined)
-  ) {
-    return { input };
-  }
-  return ask(task, authority, input, target);
-}
-
-async function ask(task: AnyTask, authority: Principal, given: unknown, target: string | undefined): Promise<Prepared> {
-  const input = await given;
-  await authorizeRun(task, authority, input);
-  if (task.resolveTarget === undefined || target === undefined) return { input };
-  return await task.resolveTarget(target) ? { input } : { gone: `target ${target} is no more` };
 }
