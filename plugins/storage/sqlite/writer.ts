@@ -5,6 +5,10 @@ import { isUniqueConflict } from "./errors.ts";
 import type { ForeignWrites } from "./foreign_writes.ts";
 import type { Statements } from "./statements.ts";
 
+/** Commits from which on, in milliseconds, more is waited for, and for which share of the time that the latest one took. */
+const GATHER_FROM_MS = 1;
+const GATHER_SHARE = 0.5;
+
 /** A piece of work that waits for the next commit. */
 interface Job {
   /** How many groups it counts for. */
@@ -38,6 +42,8 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #waiting: Job[] = [];
   #mark = "";
+  /** How long the latest commit took. */
+  #tookMs = 0;
   #flushing: Promise<void> | undefined;
 
   constructor(options: WriterOptions) {
@@ -85,14 +91,30 @@ export class Writer {
   }
 
   #schedule(): void {
-    this.#flushing ??= new Promise((resolve) => {
-      this.#options.clock.defer(() => {
+    if (this.#flushing !== undefined) return;
+    const until = this.#options.clock.monotonic() + this.#tookMs * GATHER_SHARE;
+    this.#flushing = new Promise((resolve) => {
+      this.#gather(until, () => {
         this.#flush().finally(() => {
           this.#flushing = undefined;
           if (this.#waiting.length > 0) this.#schedule();
           resolve();
         });
       });
+    });
+  }
+
+  /**
+   * Waits for the end of the turn and, as long as commits are slow, for further turns that bring more: what comes over
+   * many connections comes in several turns.
+   */
+  #gather(until: number, flush: () => void): void {
+    const { clock } = this.#options;
+    const seen = this.#waiting.length;
+    clock.defer(() => {
+      const goesOn = this.#tookMs >= GATHER_FROM_MS && this.#waiting.length > seen && clock.monotonic() < until;
+      if (goesOn) this.#gather(until, flush);
+      else flush();
     });
   }
 
@@ -114,7 +136,8 @@ export class Writer {
   }
 
   async #commit(jobs: readonly Job[]): Promise<void> {
-    const { connection, foreign, statements } = this.#options;
+    const { connection, foreign, statements, clock } = this.#options;
+    const began = clock.monotonic();
     const doing = "writing schedules";
     const flush = flushOf(jobs);
     const work = (savepoints: boolean) => () => this.#work(jobs, savepoints);
@@ -127,6 +150,7 @@ export class Writer {
     if (flush === "later" && flushOf(ran) === "now") {
       await connection.write(doing, () => foreign.own(() => connection.get(statements.lock, {})));
     }
+    this.#tookMs = clock.monotonic() - began;
     for (const { tell } of ran) tell();
   }
 
