@@ -14,7 +14,7 @@ import { z } from "zod";
 import { createScheduler, defineTask, type Scheduler } from "../mod.ts";
 import { postgres } from "../plugins/storage/postgres/mod.ts";
 import { sqlite } from "../plugins/storage/sqlite/mod.ts";
-import { bearerTokens, http } from "../plugins/transports/http/mod.ts";
+import { bearerTokens, http, type Webhooks, webhooks } from "../plugins/transports/http/mod.ts";
 import { type Duration, parseDuration } from "../src/contract/mod.ts";
 import { CrontabSchedules, EXAMPLE_CRONTAB } from "./crontab_schedules.ts";
 import { ended, Failure, run } from "./program.ts";
@@ -34,6 +34,7 @@ Environment:
   HOST               the address to listen on (default: 127.0.0.1); any other than this machine's own needs TOKEN
   PORT               the port to listen on; 0: any that is free (default: 8080)
   TOKEN              what clients send as "Authorization: Bearer …", as an admin; without it one is made and printed
+  WEBHOOK_SECRET     lets admins make webhook tasks: what their secrets are derived from, "whsec_" and base64
   ALLOWED_HOSTS      names besides localhost that a proxy on this machine passes on, with commas between them
   DRAIN              how long running handlers may go on after SIGTERM or SIGINT, such as 1m (default: 20s)
 `;
@@ -46,6 +47,7 @@ interface Settings {
   readonly port: number;
   readonly token: string | undefined;
   readonly hosts: readonly string[];
+  readonly webhooks: Webhooks | undefined;
   readonly drain: Duration;
 }
 
@@ -53,7 +55,7 @@ interface Settings {
 function readSettings(env: Readonly<Record<string, string | undefined>>): Settings | undefined {
   const values = readArguments();
   if (values.help) return undefined;
-  const { HOST, PORT, TOKEN, DATABASE_URL, OSTINATO_DB, ALLOWED_HOSTS, DRAIN } = env;
+  const { HOST, PORT, TOKEN, DATABASE_URL, OSTINATO_DB, ALLOWED_HOSTS, WEBHOOK_SECRET, DRAIN } = env;
   const port = Number(PORT || 8080);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Failure(`PORT: "${PORT}" is no port`);
   const hostname = HOST || "127.0.0.1";
@@ -70,6 +72,7 @@ function readSettings(env: Readonly<Record<string, string | undefined>>): Settin
     port,
     token: TOKEN || undefined,
     hosts: (ALLOWED_HOSTS ?? "").split(",").map((name) => name.trim()).filter((name) => name !== ""),
+    webhooks: WEBHOOK_SECRET ? webhooks({ secret: WEBHOOK_SECRET.split(",") }) : undefined,
     drain,
   };
 }
@@ -106,6 +109,7 @@ async function listen(scheduler: Scheduler, settings: Settings) {
   const app = http(scheduler, {
     authenticate: bearerTokens({ [token]: { id: "operator", admin: true } }),
     hosts: settings.hosts,
+    ...(settings.webhooks === undefined ? {} : { webhooks: settings.webhooks }),
   });
   const server = await serve(app.fetch, settings);
   const store = settings.databaseUrl === undefined ? settings.file : "PostgreSQL";
@@ -117,12 +121,12 @@ async function listen(scheduler: Scheduler, settings: Settings) {
 async function main(): Promise<void> {
   const settings = readSettings(process.env);
   if (settings === undefined) return console.log(USAGE);
-  const { databaseUrl, file, drain } = settings;
+  const { databaseUrl, file, drain, webhooks } = settings;
   const crontab = settings.quickstart ? new CrontabSchedules({ file: EXAMPLE_CRONTAB, run: false }) : undefined;
   const scheduler = createScheduler({
     storage: databaseUrl === undefined ? sqlite(file) : postgres(databaseUrl),
     tasks: [log, wait, ...(crontab?.tasks ?? [])],
-    plugins: crontab === undefined ? [] : [printRuns()],
+    plugins: [...(webhooks === undefined ? [] : [webhooks]), ...(crontab === undefined ? [] : [printRuns()])],
   });
   try {
     if (await crontab?.read(scheduler)) await crontab!.register(scheduler);

@@ -190,6 +190,9 @@ export const MAX_KEPT_TASKS = 10_000;
 /** Shortest time between two looks at the tasks that are kept in the store: others' changes come by the thousand. */
 export const TASKS_LOOK_MS = 1_000;
 
+/** A commit that takes longer than so many milliseconds waits for a flush of a disk: others are worth waiting for then. */
+export const SLOW_COMMIT_MS = 1;
+
 /** The largest number of runs that an instance may execute together. */
 export const MAX_CONCURRENCY = 10_000;
 

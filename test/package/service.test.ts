@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
@@ -11,7 +12,16 @@ import { SseReader } from "../support/sse.ts";
 import { scratch } from "../unit/support/schedulers.ts";
 
 const SERVICE = fileURLToPath(new URL("../../examples/service.ts", import.meta.url));
-const NONE = { HOST: "", PORT: "0", TOKEN: "", DATABASE_URL: "", OSTINATO_DB: "", ALLOWED_HOSTS: "", DRAIN: "" };
+const NONE = {
+  HOST: "",
+  PORT: "0",
+  TOKEN: "",
+  DATABASE_URL: "",
+  OSTINATO_DB: "",
+  ALLOWED_HOSTS: "",
+  WEBHOOK_SECRET: "",
+  DRAIN: "",
+};
 
 /** A service in a process of its own, under the runtime that runs the tests. */
 class Service extends Program {
@@ -128,6 +138,20 @@ describe("the service", () => {
       const metrics = await (await service.request("/metrics")).text();
       expect(metrics).toMatch(/^ostinato_runs_total\{task="pulse",outcome="succeeded"\} \d+$/m);
     }, 30_000);
+  });
+
+  it("lets admins make webhook tasks where it was given a secret for them, and keeps them", async () => {
+    const directory = scratch();
+    const env = { TOKEN: "t", WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString("base64")}` };
+    const service = await Service.begin(directory, env);
+    const { status, body } = await service.ask("/v1/webhooks", { name: "notify", url: "https://1.1.1.1/hook" });
+    expect([status, body]).toEqual([201, expect.objectContaining({ name: "notify" })]);
+    service.kill("SIGKILL");
+    await service.ended();
+    const again = await Service.begin(directory, env);
+    expect((await again.ask("/v1/webhooks/notify")).status).toBe(200);
+    const without = await Service.begin(directory, { TOKEN: "t" });
+    expect((await without.ask("/v1/webhooks/notify")).status).toBe(404);
   });
 
   it("B149 lets nobody in without the token, and tells probes no more than they need", async () => {

@@ -1,13 +1,16 @@
-import { type Clock, type Group, type GroupResult, MAX_GROUPS, StorageError } from "../../../src/contract/mod.ts";
+import {
+  type Clock,
+  type Group,
+  type GroupResult,
+  MAX_GROUPS,
+  SLOW_COMMIT_MS,
+  StorageError,
+} from "../../../src/contract/mod.ts";
 import type { Connection, Flush } from "./connection.ts";
 import type { Documents } from "./documents.ts";
 import { isUniqueConflict } from "./errors.ts";
 import type { ForeignWrites } from "./foreign_writes.ts";
 import type { Statements } from "./statements.ts";
-
-/** Commits from which on, in milliseconds, more is waited for, and for which share of the time that the latest one took. */
-const GATHER_FROM_MS = 1;
-const GATHER_SHARE = 0.5;
 
 /** A piece of work that waits for the next commit. */
 interface Job {
@@ -92,7 +95,7 @@ export class Writer {
 
   #schedule(): void {
     if (this.#flushing !== undefined) return;
-    const until = this.#options.clock.monotonic() + this.#tookMs * GATHER_SHARE;
+    const until = this.#options.clock.monotonic() + this.#tookMs;
     this.#flushing = new Promise((resolve) => {
       this.#gather(until, () => {
         this.#flush().finally(() => {
@@ -105,14 +108,14 @@ export class Writer {
   }
 
   /**
-   * Waits for the end of the turn and, as long as commits are slow, for further turns that bring more: what comes over
-   * many connections comes in several turns.
+   * Waits for the end of the turn and, where commits are slow, for further turns as long as they bring more, and no longer
+   * than a commit takes: what comes over many connections comes in several turns.
    */
   #gather(until: number, flush: () => void): void {
     const { clock } = this.#options;
     const seen = this.#waiting.length;
     clock.defer(() => {
-      const goesOn = this.#tookMs >= GATHER_FROM_MS && this.#waiting.length > seen && clock.monotonic() < until;
+      const goesOn = this.#tookMs >= SLOW_COMMIT_MS && this.#waiting.length > seen && clock.monotonic() < until;
       if (goesOn) this.#gather(until, flush);
       else flush();
     });
