@@ -19,7 +19,7 @@ export interface ObservedScheduler {
 }
 
 /** What is served: a scheduler. */
-export interface ServedScheduler<Extra extends object = object> extends Omit<ObservedScheduler, "on"> {
+export interface ServedScheduler<Extra extends object = object> {
   /** The system: code that embeds the scheduler. */
   readonly principal: Principal;
   /** What carries out calls. */
