@@ -28,6 +28,9 @@ const OWN_PATHS = ["/v1/*", "/healthz", "/readyz", "/metrics"];
  * like one that there is not. Errors are problem documents (RFC 9457) with the scheduler's codes. Instances that share a
  * store may serve side by side: `ETag` and `If-Match`, and `Idempotency-Key`, hold across them and through restarts.
  *
+ * Beside it stand `/healthz` and `/readyz` for probes, which need no credentials, `/metrics` in Prometheus' text format, for
+ * admins, and `/v1/events`, what happens on this instance as server-sent events.
+ *
  * Without `authenticate` nobody is let in from outside: requests have to come over the loopback interface, by one of its
  * names, with a token that is printed once.
  *

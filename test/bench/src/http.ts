@@ -9,12 +9,13 @@ import { createScheduler, defineTask, type Scheduler } from "../../../mod.ts";
 import { sqlite } from "../../../plugins/storage/sqlite/mod.ts";
 import { bearerTokens, http } from "../../../plugins/transports/http/mod.ts";
 import type { Load, Loaded, Streams } from "./http/load.ts";
-import { inDirectory, median, otherCores, percentile, print, residentMiB, silent, sleep } from "./tools.ts";
+import { coresSince, inDirectory, median, otherCores, percentile, print, residentMiB, silent, sleep } from "./tools.ts";
 
 const CREATES = Number(process.env["N"] ?? 20_000);
 const REPS = Number(process.env["REPS"] ?? 3);
 const REQUESTS = Number(process.env["REQUESTS"] ?? 100_000);
 const STREAMS = Number(process.env["STREAMS"] ?? 10_000);
+const WATCH_MS = Number(process.env["WATCH_MS"] ?? 30_000);
 const CONNECTIONS = 50;
 const TOKEN = "bench";
 const OWNER = { id: "bench", admin: true };
@@ -42,6 +43,11 @@ class Generator {
     await once(this.#child, "message");
   }
 
+  async leave(): Promise<void> {
+    this.#child.send({ leave: true });
+    await once(this.#child, "message");
+  }
+
   end(): void {
     this.#child.disconnect();
   }
@@ -57,7 +63,7 @@ interface Served {
 async function served(file: string): Promise<Served> {
   const scheduler = createScheduler({ storage: sqlite(file), tasks: [task], logger: silent });
   const app = http(scheduler, {
-    authenticate: bearerTokens({ [TOKEN]: OWNER }),
+    authenticate: bearerTokens({ [TOKEN]: OWNER, nobody: { id: "nobody" } }),
     events: { streamsOfOne: 100_000, streams: 100_000 },
     logger: silent,
   });
@@ -167,7 +173,7 @@ async function flat(generator: Generator, fresh: () => string): Promise<void> {
   await close();
 }
 
-/** How late runs are, with and without streams that all get every event of them. */
+/** How late runs are: alone, beside streams that see nothing of them, and beside streams that get every event of them. */
 async function streaming(generator: Generator, fresh: () => string): Promise<void> {
   const { scheduler, target, close } = await served(fresh());
   const lateMs: number[] = [];
@@ -176,18 +182,20 @@ async function streaming(generator: Generator, fresh: () => string): Promise<voi
   const watch = async () => {
     lateMs.length = 0;
     const [cpu, began] = [process.cpuUsage(), performance.now()];
-    await sleep(30_000);
-    const { user, system } = process.cpuUsage(cpu);
-    const cores = (user + system) / 1_000 / (performance.now() - began);
+    await sleep(WATCH_MS);
+    const cores = coresSince(cpu, performance.now() - began);
     return { runs: lateMs.length, p50Ms: percentile(lateMs, 50), p99Ms: percentile(lateMs, 99), cores };
   };
-  await scheduler.as({ id: "alice" }).every(task, "50ms", undefined, { name: "beat" });
+  await scheduler.as({ id: "alice" }).every(task, "200ms", undefined, { name: "beat" });
   const alone = await watch();
   const before = residentMiB();
-  await generator.open({ ...target, streams: STREAMS });
+  await generator.open({ ...target, token: "nobody", streams: STREAMS });
   const kibEach = (residentMiB() - before) * 1_024 / STREAMS;
+  const idle = await watch();
+  await generator.leave();
+  await generator.open({ ...target, streams: STREAMS });
   const told = await watch();
-  print("http streams", { streams: STREAMS, kibEach, aloneP99Ms: alone.p99Ms, toldP99Ms: told.p99Ms, alone, told });
+  print("http streams", { streams: STREAMS, kibEach, alone, idle, told, otherCores: await otherCores() });
   await close();
 }
 

@@ -2,6 +2,7 @@
  * The other end, in a process of its own: makes requests over so many connections, reads meanwhile, opens event streams;
  * does what it is told by messages, and tells what it saw.
  */
+import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import autocannon from "autocannon";
@@ -98,8 +99,20 @@ async function open({ url, token, streams }: Streams): Promise<number> {
   return sockets.length;
 }
 
-process.on("message", async (message: { readonly load: Load } | { readonly open: Streams }) => {
-  process.send!("load" in message ? await load(message.load) : await open(message.open));
+/** Leaves every stream. */
+async function leave(): Promise<number> {
+  const closed = sockets.splice(0).map((socket) => {
+    socket.destroy();
+    return once(socket, "close");
+  });
+  return (await Promise.all(closed)).length;
+}
+
+type Message = { readonly load: Load } | { readonly open: Streams } | { readonly leave: true };
+
+process.on("message", async (message: Message) => {
+  if ("load" in message) process.send!(await load(message.load));
+  else process.send!("open" in message ? await open(message.open) : await leave());
 });
 process.on("disconnect", () => process.exit());
 process.send!("ready");
