@@ -37,7 +37,7 @@ const QUANTITIES: readonly Quantity[] = [
   { name: "file", of: ({ fileBytes }) => fileBytes, share: 0.25, amount: 2 * 1024 * 1024, show: mib },
   // A busy machine makes single samples late, so that only a trend far beyond any pause counts.
   { name: "lateness", of: ({ latenessMs }) => latenessMs, share: 1, amount: 1_000, show: (ms) => `${plain(ms)} ms` },
-  { name: "live", of: ({ live }) => live, share: 0.3, amount: 50, show: plain },
+  { name: "live", of: ({ live }) => live, share: 0.5, amount: 50, show: plain },
 ];
 
 /** Holds each quantity to staying as it is. */

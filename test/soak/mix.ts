@@ -29,8 +29,8 @@ export async function startMix(file: string): Promise<Mix> {
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   const beat = defineTask("beat", () => {});
   const reminder = defineTask("reminder", () => {});
-  const order = defineTask("order", async (_input, { schedules, schedule }) => {
-    await schedules.after(reminder, "3s", undefined, { target: schedule.id });
+  const order = defineTask("order", async (_input, { schedules, target }) => {
+    await schedules.after(reminder, "3s", undefined, target === undefined ? {} : { target });
   });
   const shaky = defineTask("shaky", (_input, { attempt }) => {
     if (attempt < 3) throw new Error("not yet");
@@ -65,8 +65,10 @@ export async function startMix(file: string): Promise<Mix> {
 
   async function use(): Promise<void> {
     for (let n = 0; !closing; n++) {
-      const made = await scheduler.after(order, "100ms", { n }, { key: `order ${n}` });
-      if (n % 2 === 0) await scheduler.stopFor(made.id);
+      const target = `order:${n}`;
+      const made = await scheduler.after(order, "100ms", { n }, { key: target, target });
+      // Called off half a second late, when its reminder is what is left.
+      if (n % 2 === 0) await scheduler.stopFor(`order:${n - 10}`);
       if (n % 5 === 0) await scheduler.after(shaky, 0, undefined, { retry: { limit: 3, delay: 50 } });
       if (n % 10 === 0) await unit(n);
       if (n % 20 === 0) await declare(other);
