@@ -30,6 +30,14 @@ describe("V4: the history of runs as text", () => {
     expect(isHistory(rememberRun(history, run(8), limit + 1), limit)).toBe(limit > runs.length);
   });
 
+  it("T1 keeps a run of the earliest deadline that there is, and of the latest", () => {
+    for (const point of [-8.64e15, 8.64e15]) {
+      const far = [run(1, { point, startedAt: 0, endedAt: 1 }), run(2)];
+      expect(isHistory(writeHistory(far), 2)).toBe(true);
+      expect(readHistory(writeHistory(far))).toEqual(far);
+    }
+  });
+
   it("names an instance once for the runs that it held one after another", () => {
     const history = writeHistory([1, 2, 3].map((fence) => run(fence, { instance: "instance" })));
     expect(history.match(/instance/g)).toHaveLength(1);
