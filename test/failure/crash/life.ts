@@ -24,7 +24,7 @@ export const SUCCESSES = 2 + 4 + 1 + 1 + 3;
 export const POINTS = 3;
 
 /** Long enough for every check; what is done with it then goes away by itself or by a stop. */
-const keep = { retention: "1d", maxLost: 100 } as const;
+const keep = { retention: "1d", maxLost: 100, history: 100 } as const;
 
 function tasksOf(note: (entry: Entry) => void) {
   const noted = (name: string, run: (ctx: Parameters<Task["run"]>[1]) => Promise<void> = async () => {}) =>
@@ -93,7 +93,7 @@ export async function play(
   }
   await tried("beat", () => {
     const overlap = { policy: "queue", limit: 10 } as const;
-    return scheduler.every(beat, "20ms", undefined, {
+    return scheduler.every(beat, "500ms", undefined, {
       name: "beat",
       maxRuns: POINTS,
       catchup: "all",
