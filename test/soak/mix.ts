@@ -60,7 +60,7 @@ export async function startMix(file: string): Promise<Mix> {
     for (const overlap of ["skip", "queue", "replace", "concurrent"] as const) {
       await one.every(slow, 500, undefined, { name: overlap, overlap });
     }
-    await one.after(chain, 0);
+    await one.after(chain, 0, undefined, { name: "chain" });
   }
 
   async function use(): Promise<void> {
