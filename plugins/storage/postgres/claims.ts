@@ -8,13 +8,14 @@ import {
 import { columnText, fromColumnText } from "../sql/tables.ts";
 import type { Database, Session } from "./database.ts";
 import type { DatabaseClock } from "./database_clock.ts";
+import type { DueFloor } from "./due_floor.ts";
 import { isContention } from "./errors.ts";
 import type { KnownDocuments, RowState } from "./known.ts";
 import { isFound } from "./reading.ts";
 import { claimFreely, type FreeClaim } from "./free_claims.ts";
 import type { ClaimHead, DueRow, Statements } from "./statements.ts";
 import { type Step, Stepped } from "./stepped.ts";
-import { arrayText, readInstant } from "./values.ts";
+import { arrayText, instantText, readInstant } from "./values.ts";
 import { park, planWrites, readied } from "./writes.ts";
 
 /** Of each lane with something due, however many lanes have. */
@@ -46,6 +47,7 @@ export interface ClaimsOptions {
   readonly sender: string;
   /** Told what the database answers. */
   readonly time: DatabaseClock;
+  readonly floor: DueFloor;
 }
 
 /** What was claimed, and how its rows are now. */
@@ -124,7 +126,12 @@ export class Claims {
       try {
         return await this.#options.database.transaction(DOING, LIMITS, async (session) => {
           const { statements } = this.#options;
-          const rows = await session.run(statements.claim, { lanes: arrayText(lanes), least: LEAST_PER_LANE, limit });
+          const rows = await session.run(statements.claim, {
+            lanes: arrayText(lanes),
+            after: instantText(-Infinity),
+            least: LEAST_PER_LANE,
+            limit,
+          });
           return await this.#move(session, rows, { lanes, limit }, step);
         });
       } catch (error) {

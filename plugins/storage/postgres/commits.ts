@@ -3,6 +3,7 @@ import { conflictOf } from "../sql/transaction.ts";
 import type { Database } from "./database.ts";
 import { decideAll, type Decided, remember, settleAll } from "./decisions.ts";
 import { lookupOf } from "./desk.ts";
+import type { DueFloor } from "./due_floor.ts";
 import { isContention, isDisconnect, isLockTimeout, isUnanswered, isUniqueConflict } from "./errors.ts";
 import { toldOf } from "./hints.ts";
 import type { Pending } from "./jobs.ts";
@@ -27,6 +28,7 @@ export interface CommitsOptions {
   readonly database: Database;
   readonly statements: Statements;
   readonly known: KnownDocuments;
+  readonly floor: DueFloor;
   /** Where other instances listen, and who tells them. */
   readonly channel: string;
   readonly sender: string;
@@ -95,10 +97,11 @@ export class Commits {
   }
 
   async #transact(pendings: readonly Pending[], lockMs: number): Promise<void> {
-    const { database, statements, known } = this.#options;
+    const { database, statements, known, floor } = this.#options;
     const attempted = pendings.flatMap(({ attempt }) => attempt === undefined ? [] : [...attempt.texts.keys()]);
     const wanted = lookupOf(pendings.map(({ group }) => group), attempted);
-    const outcome: { decided?: Decided; moved?: ReadonlyMap<string, RowState> } = {};
+    const wrote = floor.writing();
+    const outcome: { decided?: Decided; now?: number; moved?: ReadonlyMap<string, RowState> } = {};
     try {
       await database.transaction(DOING, { lockMs }, async (session) => {
         const held = await hold(session, statements, wanted);
@@ -106,10 +109,14 @@ export class Commits {
         const told = toldOf(decided.writes, held.now, this.#options);
         outcome.moved = await readied(statements, planWrites(decided.writes), held.rows, told)(session);
         outcome.decided = decided;
+        outcome.now = held.now;
       });
     } catch (error) {
       if (outcome.decided !== undefined && isUnanswered(error)) remember(outcome.decided);
       throw error;
+    } finally {
+      // Of one that was not answered, too: it may have taken effect.
+      wrote(outcome.decided?.writes ?? [], outcome.now ?? 0);
     }
     for (const { before, after } of outcome.decided!.writes) {
       const { id } = after ?? before!;

@@ -5,7 +5,7 @@ import type { RowState } from "./known.ts";
 import { isFound } from "./reading.ts";
 import type { ClaimHead, DueRow } from "./statements.ts";
 import { type Step, Stepped } from "./stepped.ts";
-import { arrayText, listText, readInstant, readList } from "./values.ts";
+import { arrayText, instantText, listText, readInstant, readList } from "./values.ts";
 import { isMove, moveLists, readPlaces } from "./writes.ts";
 
 /** How long ago, in milliseconds, documents may have been read when they are written: leases count from then. */
@@ -29,9 +29,11 @@ export async function claimFreely<T>(
   step: Step<T>,
   options: ClaimsOptions,
 ): Promise<FreeClaim<T> | undefined> {
-  const { database, statements } = options;
+  const { database, statements, floor } = options;
   const few = Math.min(limit, most);
-  const wanted = { lanes: arrayText(lanes), least: Math.min(few, LEAST_PER_LANE), limit: few };
+  const look = floor.look(lanes);
+  const after = instantText(look.after);
+  const wanted = { lanes: arrayText(lanes), after, least: Math.min(few, LEAST_PER_LANE), limit: few };
   const rows = await database.run("looking for what is due", statements.look, wanted);
   const head = rows.find((row) => !isFound(row)) as ClaimHead;
   const { found, leftAt } = shared(rows.filter(isFound), Number(head.share), few);
@@ -44,6 +46,8 @@ export async function claimFreely<T>(
   const later = Math.min(readInstant(head.next) ?? Infinity, stepped.earliest, leftAt);
   // What others were faster with is theirs to move, unless they die over it.
   const nextWake = lost.size > 0 ? Math.min(later, now + RECHECK_MS) : later;
+  const unfinished = stepped.unreadable.length > 0 || won.unfit;
+  if (lost.size === 0 && later > now && !unfinished) look.done(now);
   return {
     values: stepped.values.filter((_, index) => !lost.has(stepped.ids[index]!)),
     more: later <= now,
@@ -55,7 +59,7 @@ export async function claimFreely<T>(
     sizes: stepped.sizes,
     found: found.length,
     lost: lost.size,
-    unfinished: stepped.unreadable.length > 0 || won.unfit,
+    unfinished,
   };
 }
 

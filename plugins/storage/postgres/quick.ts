@@ -40,7 +40,9 @@ export class QuickCommits {
       else if (decision.ids.length > 0) creating!.push([pending, decision]);
       else pending.settle(decision.result);
     }
+    const wrote = this.#options.floor.writing();
     const left = await Promise.all([this.#create(decided, creating!, now), this.#change(decided, changing!, now)]);
+    wrote(decided.writes, now);
     return left.flat();
   }
 

@@ -34,8 +34,8 @@ type NoRow = { readonly id: null };
 /** What documents are looked up by, each an array. */
 export type LookupParameters = Readonly<Record<"ids" | "nameOwners" | "names" | "keyOwners" | "keys", string>>;
 
-/** Whose turn may have come, how many each lane may give at the least, and how many all together. */
-export type DueParameters = Readonly<{ lanes: string; least: number; limit: number }>;
+/** Whose turn may have come, after which instant, how many each lane may give at the least, and how many all together. */
+export type DueParameters = Readonly<{ lanes: string; after: string; least: number; limit: number }>;
 
 /** Every statement of the store. Parameters that are lists are array texts; instants are in milliseconds, as doubles. */
 export interface Statements extends WriteStatements {
@@ -106,15 +106,16 @@ function queueStatements(
     sql`select wake_at from ${documents} where lane = lanes.lane and ${after} order by wake_at limit 1`;
   const any = sql`wake_at is not null`;
   const limit = sql`${value("limit")}::int`;
+  const isDue = sql`wake_at > ${value("after")}::timestamptz and wake_at <= (select now from clock)`;
   const due = (lock: Query) =>
     sql`with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now),
       lanes as materialized (select lanes.lane from ${lanes}
-        where exists (${first(sql`wake_at <= (select now from clock)`)})),
+        where exists (${first(isDue)})),
       share as materialized (select case when count(*) <= 1 then ${limit}
         else greatest(2 * ${limit} / count(*), ${value("least")}::int) end as size from lanes),
       due as materialized (select found.* from lanes cross join lateral (
           select ${WORK}, lane, wake_at from ${documents}
-            where lane = lanes.lane and wake_at <= (select now from clock)
+            where lane = lanes.lane and ${isDue}
             order by wake_at limit (select size + 1 from share) ${lock}
         ) as found order by found.wake_at limit ${limit} + 1),
       next as materialized (select min(first.wake_at) as at

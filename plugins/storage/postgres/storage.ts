@@ -20,6 +20,7 @@ import { Claims } from "./claims.ts";
 import { CONNECT_MS, listenerFactory, openPool } from "./connecting.ts";
 import type { Database } from "./database.ts";
 import { DatabaseClock } from "./database_clock.ts";
+import { DueFloor } from "./due_floor.ts";
 import { EnlistedTransaction } from "./enlisted.ts";
 import { KnownDocuments } from "./known.ts";
 import { KyselyDatabase } from "./kysely.ts";
@@ -85,22 +86,25 @@ export class PostgresStorage implements Storage {
     const statements = this.#statements;
     const known = new KnownDocuments();
     const time = new DatabaseClock(clock);
+    const floor = new DueFloor(clock, () => subscribers.isListening);
     const sender = crypto.randomUUID();
     const channel = `ostinato ${storeId}`;
+    const subscribers = new Subscribers({
+      connect: listenerFactory(source, listen),
+      channel,
+      sender,
+      pollMs,
+      told: () => floor.reset(),
+      clock,
+      logger,
+    });
     return {
       database,
       storeId,
       channel,
-      claims: new Claims({ database, statements, known, sender, time }),
-      writer: new Writer(clock, time, { database, statements, known, channel, sender }),
-      subscribers: new Subscribers({
-        connect: listenerFactory(source, listen),
-        channel,
-        sender,
-        pollMs,
-        clock,
-        logger,
-      }),
+      claims: new Claims({ database, statements, known, sender, time, floor }),
+      writer: new Writer(clock, time, { database, statements, known, floor, channel, sender }),
+      subscribers,
       calls: new Set(),
     };
   }

@@ -14,6 +14,8 @@ export interface SubscribersOptions {
   /** What this handle tells others by, so that it need not listen to itself. */
   readonly sender: string;
   readonly pollMs: number;
+  /** Told at once of what makes a hint, which itself may have to wait. */
+  readonly told: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -93,8 +95,14 @@ export class Subscribers {
     );
   }
 
+  /** Whether others' notifications come in. */
+  get isListening(): boolean {
+    return this.#listening;
+  }
+
   /** Tells at once, and once more a while after if there was more to tell, so that the last is never lost. */
   #hint(): void {
+    this.#options.told();
     if (this.#listeners.size === 0) return;
     this.#hinted = true;
     if (this.#cancelGap !== undefined) return;

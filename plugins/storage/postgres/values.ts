@@ -43,6 +43,7 @@ let lastText = new Date(lastInstant).toISOString();
 
 /** An instant as a `timestamptz` is read; one outside of the calendar's four-digit years stands for its end. */
 export function instantText(ms: number): string {
+  if (ms === -Infinity) return "-infinity";
   // What is written together is often due together: at the end of leases, or of retention.
   if (ms === lastInstant) return lastText;
   lastInstant = ms;

@@ -1,10 +1,11 @@
 /**
  * PostgreSQL beside pg-boss and graphile-worker, one after another on one server: draining, creating, latency, and all of
- * it beside a million schedules to come. `N`, `BIG`, `REPS` and `ONLY=drain,create,latency,crowded` make it shorter.
+ * it beside a million schedules to come. `N`, `BIG`, `REPS` and `ONLY=drain,create,latency,crowded,snapshot` make it shorter.
  */
 import pg from "pg";
 import { type Contender, contender, type Name, NAMES } from "./postgres/contenders.ts";
 import { startServer } from "./postgres/server.ts";
+import { heldSnapshot } from "./postgres/snapshot.ts";
 import { WorkerProcess } from "./postgres/workers.ts";
 import { inDirectory, median, otherCores, percentile, print, sleep } from "./tools.ts";
 
@@ -140,6 +141,12 @@ await inDirectory(async (directory) => {
       for (const [title, measure] of Object.entries(measures)) {
         await compare(title, measure, server.url, group);
       }
+    }
+    if (only === undefined || only.includes("snapshot")) {
+      print("postgres: an old snapshot", {
+        name: "ostinato",
+        ...await heldSnapshot(server.url),
+      });
     }
   } finally {
     await server.stop();
