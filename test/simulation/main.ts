@@ -40,7 +40,7 @@ const { values } = parseArgs({
 const store = values.store as StoreName;
 if (!STORE_NAMES.includes(store)) throw new Error(`--store: one of ${STORE_NAMES.join(", ")}`);
 
-/** What a worker says of a seed that breaks a rule. */
+/** What a worker says of a seed that breaks a rule, and before the first one of those that break none. */
 interface Found {
   readonly seed: number;
   readonly rules: readonly string[];
@@ -106,7 +106,10 @@ function worker(part: string, tell: (found: Found) => void): Promise<void> {
   ];
   const flags = "Deno" in globalThis ? ["run", "-A", "--quiet"] : ["--disable-warning=ExperimentalWarning"];
   const child = spawn(process.execPath, [...flags, ...script], { stdio: ["ignore", "pipe", "inherit"] });
-  createInterface({ input: child.stdout }).on("line", (line) => tell(JSON.parse(line) as Found));
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const one = JSON.parse(line) as Found;
+    if (one.rules.length > 0) tell(one);
+  });
   return new Promise((resolve, reject) => {
     child.on("close", (code) => code === 0 ? resolve() : reject(new Error(`a worker ended with ${code}`)));
   });
@@ -119,7 +122,10 @@ async function work(part: string): Promise<void> {
     const scenario = scenarioOf(seed);
     const violations = await tryScenario(scenario, store);
     const [first] = violations;
-    if (first === undefined) continue;
+    if (first === undefined) {
+      if (values.first) console.log(JSON.stringify({ seed, rules: [] }));
+      continue;
+    }
     const smaller = values.first ? scenario : await shrink(scenario, first.rule, store);
     const onStore = store === "memory" ? "" : ` --store ${store}`;
     const rules = [...new Set(violations.map(({ rule }) => rule))];

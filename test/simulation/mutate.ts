@@ -26,8 +26,8 @@ const { values } = parseArgs({
   },
 });
 
-/** A mutant that plays one share of its seeds for so long hangs, which is as good as caught. */
-const HANGS_MS = values.known ? 120_000 : 1_800_000;
+/** A mutant that plays one seed for so long hangs, which is as good as caught. */
+const HANGS_MS = 180_000;
 
 /** How a mutant was caught. */
 interface Catch {
@@ -85,18 +85,25 @@ function search(tree: string, { store = "memory" }: Mutant, from: number, seeds:
   const script = [join(tree, "test/simulation/main.ts"), "--part", part, "--first", "--store", store];
   const flags = "Deno" in globalThis ? ["run", "-A", "--quiet"] : ["--disable-warning=ExperimentalWarning"];
   const child = spawn(process.execPath, [...flags, ...script], { cwd: tree, stdio: ["ignore", "pipe", "pipe"] });
-  let hangs = false;
-  const timer = setTimeout(() => {
+  let [hangs, playing] = [false, from];
+  const hang = () => {
     hangs = true;
     child.kill();
-  }, HANGS_MS);
+  };
+  let timer = setTimeout(hang, HANGS_MS);
   let [found, errors] = [undefined as Catch | undefined, ""];
   child.stderr.on("data", (chunk) => errors += chunk);
-  createInterface({ input: child.stdout }).on("line", (text) => found = JSON.parse(text) as Catch);
+  createInterface({ input: child.stdout }).on("line", (text) => {
+    const said = JSON.parse(text) as Catch;
+    if (said.rules.length > 0) found = said;
+    playing = said.seed + 1;
+    clearTimeout(timer);
+    timer = setTimeout(hang, HANGS_MS);
+  });
   return new Promise((resolve, reject) => {
     child.on("close", (code) => {
       clearTimeout(timer);
-      if (hangs) resolve({ seed: from, rules: ["hangs"], what: "it does not come to an end" });
+      if (hangs) resolve({ seed: playing, rules: ["hangs"], what: "it does not come to an end" });
       else if (code === 0) resolve(found);
       else reject(new Error(`a mutant's process ended with ${code}: ${errors}`));
     });

@@ -85,7 +85,7 @@ export function settingsOf(random: Random, faults: ReadonlySet<FaultKind>): Sett
   };
   return {
     ownClock: random.chance(0.5),
-    watched: random.chance(0.85),
+    watched: random.chance(0.94),
     leaseMs: random.pick([5, 10, 30]) * SECOND,
     lateMs: lateness(faults, network),
     network,

@@ -9,6 +9,8 @@ const NARROW = 2;
 interface Health {
   /** Since when nothing has been wrong with it; `Infinity` while something is. */
   since: number;
+  /** The same, where a clock that was set is nothing wrong: it takes no lease (T8). */
+  steadySince: number;
   readonly tasks: ReadonlySet<string>;
   cutOff: boolean;
   stalled: boolean;
@@ -34,12 +36,19 @@ export class Liveness {
 
   /** Since when a host has been well without a break. */
   wellSince(host: string): number {
-    return this.#hosts.get(host)?.since ?? Infinity;
+    return this.#hosts.get(host)?.steadySince ?? Infinity;
   }
 
   host({ host, what, at, tasks = [] }: HostEntry, report: Report): void {
     if (what === "up") {
-      this.#hosts.set(host, { since: at, tasks: new Set(tasks), cutOff: false, stalled: false, closing: false });
+      this.#hosts.set(host, {
+        since: at,
+        steadySince: at,
+        tasks: new Set(tasks),
+        cutOff: false,
+        stalled: false,
+        closing: false,
+      });
       return;
     }
     const health = this.#hosts.get(host);
@@ -52,13 +61,16 @@ export class Liveness {
     if (what === "stalled") health.stalled = true;
     if (what === "goes on") health.stalled = false;
     health.since = health.cutOff || health.stalled || health.closing ? Infinity : at;
+    if (what !== "clock set") health.steadySince = health.since;
   }
 
   failed({ host, at }: FailureEntry, report: Report): void {
     const health = this.#hosts.get(host);
     if (health === undefined) return;
     this.#look(at, report);
-    if (health.since !== Infinity) health.since = at;
+    if (health.since === Infinity) return;
+    health.since = at;
+    health.steadySince = at;
   }
 
   /** The clock that decides was set: what is due by it changes. */
