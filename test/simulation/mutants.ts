@@ -49,8 +49,8 @@ const MACHINE: readonly Mutant[] = [
   {
     name: "catches up one point more than the limit",
     file: "src/machine/arrive.ts",
-    line: "owed = answer.limit;",
-    becomes: "owed = answer.limit + 1;",
+    line: "owed = limit;",
+    becomes: "owed = limit + 1;",
     seed: 4,
   },
   {
@@ -79,7 +79,7 @@ const MACHINE: readonly Mutant[] = [
     file: "src/machine/due.ts",
     line: "return run.leaseUntil + claim.patienceMs <= draft.now && !isOwn(draft, claim, run);",
     becomes: "return run.leaseUntil - 1_000 + claim.patienceMs <= draft.now && !isOwn(draft, claim, run);",
-    seed: 49,
+    seed: 121,
   },
   {
     name: "reruns a lost run for ever",
@@ -215,8 +215,8 @@ const DRIVERS: readonly Mutant[] = [
   {
     name: "postgres: loses an update that stands alone",
     file: "plugins/storage/postgres/writes.ts",
-    line: "if (changed.length > 0) await session.run(statements.update, { ...rowArrays(changed), ...told });",
-    becomes: "if (changed.length > 1) await session.run(statements.update, { ...rowArrays(changed), ...told });",
+    line: "if (changes !== undefined) await session.run(statements.update, { ...changes, ...told });",
+    becomes: "if (changed.length > 1) await session.run(statements.update, { ...changes!, ...told });",
     store: "postgres",
     seed: 0,
   },

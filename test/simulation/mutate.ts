@@ -17,7 +17,7 @@ const PARTS = ["mod.ts", "src", "plugins", "test/simulation", "test/support", "p
 
 /** Seeds within which each has to be caught, and those tried after the one that is known. */
 const MOST_SEEDS = 2_000;
-const FEW_SEEDS = 200;
+const FEW_SEEDS = 400;
 const { values } = parseArgs({
   options: {
     known: { type: "boolean", default: false },

@@ -9,6 +9,7 @@ import { FAULT_KINDS, simulate, type SimulateOptions, type TraceEntry } from "..
 import { pointsOf } from "../../src/testing/simulate/check/points.ts";
 import { importsOf } from "../package/import_rules.ts";
 import { FOUND } from "./found.ts";
+import { MUTANTS } from "./mutants.ts";
 import { readFaults, replay, scenarioOf } from "./scenarios.ts";
 import { shrink, tryScenario } from "./search.ts";
 import type { StoreName } from "./stores.ts";
@@ -22,8 +23,8 @@ function hashOf(trace: readonly TraceEntry[]): string {
 describe("simulate", () => {
   // Whatever changes what a scheduler does changes these: they are then written anew. Both runtimes have the same.
   it.each<[seed: number, hash: string, options: Omit<SimulateOptions, "seed">]>([
-    [7, "a67dcf3e42ed0fbb", { instances: 2, schedules: 4, hours: 1, faults: "all" }],
-    [8, "db4b9e5ee1f3358c", { instances: 4, schedules: 10, hours: 2, faults: "all" }],
+    [7, "db53ccf8819c12ac", { instances: 2, schedules: 4, hours: 1, faults: "all" }],
+    [8, "2259591097652165", { instances: 4, schedules: 10, hours: 2, faults: "all" }],
     [9, "6370e21f297485e5", { instances: 1, schedules: 6, hours: 3, faults: "none" }],
   ])("gives one trace for seed %i, on Node and on Deno", async (seed, hash, options) => {
     const { trace, violations } = await simulate({ seed, ...options });
@@ -41,7 +42,7 @@ describe("simulate", () => {
   });
 
   it("without faults nothing fails, and every run starts within moments of its deadline", async () => {
-    for (const seed of [1, 2, 3]) {
+    for (const seed of [1, 2]) {
       const { violations, stats, trace } = await simulate({ seed, faults: "none" });
       expect(violations).toEqual([]);
       expect(stats.faults).toEqual({});
@@ -50,7 +51,7 @@ describe("simulate", () => {
   });
 
   it.each(FAULT_KINDS)("every rule holds where %s is all that goes wrong", async (kind) => {
-    for (const seed of [1, 2]) expect((await simulate({ seed, hours: 1, faults: [kind] })).violations).toEqual([]);
+    expect((await simulate({ seed: 1, hours: 1, faults: [kind] })).violations).toEqual([]);
   });
 
   it.each<[string, unknown, string]>([
@@ -67,18 +68,16 @@ describe("simulate", () => {
 describe("a search", () => {
   // The gate searches 500 more, in processes side by side.
   it("finds that every rule holds in other scenarios", async () => {
-    const from = onDeno ? 10_020 : 10_000;
-    for (let seed = from; seed < from + 20; seed++) {
+    const from = onDeno ? 10_008 : 10_000;
+    for (let seed = from; seed < from + 8; seed++) {
       const scenario = scenarioOf(seed);
       expect(await tryScenario(scenario, "memory"), replay(scenario)).toEqual([]);
     }
   }, 180_000);
 
   it.each<[StoreName]>([["sqlite"], ["kv"]])("finds that every rule holds on %s", async (store) => {
-    for (const seed of [8, 11]) {
-      const scenario = { ...scenarioOf(seed), instances: 2, schedules: 4, hours: 0.5 };
-      expect(await tryScenario(scenario, store), `${replay(scenario)} --store ${store}`).toEqual([]);
-    }
+    const scenario = { ...scenarioOf(8), instances: 2, schedules: 4, hours: 0.5 };
+    expect(await tryScenario(scenario, store), `${replay(scenario)} --store ${store}`).toEqual([]);
   }, 180_000);
 
   it.each(FOUND)("%s: it stays mended", async (_what, scenario) => {
@@ -103,6 +102,12 @@ describe("a search", () => {
 });
 
 describe("the checker", () => {
+  // That each is caught is for `npm run mutants` to show.
+  it.each(MUTANTS)("would be shown a scheduler that $name: the line stands in $file", ({ file, line, becomes }) => {
+    expect(readFileSync(file, "utf8").split(line)).toHaveLength(2);
+    expect(becomes).not.toBe(line);
+  });
+
   it("works out by itself when a schedule is due: it imports nothing that it checks", () => {
     const folder = "src/testing/simulate/check";
     for (const file of readdirSync(folder)) {

@@ -39,6 +39,8 @@ export class Cluster {
   readonly #network: Network;
   /** The machine's clock, where all instances share one. */
   readonly #machine: WallClock = { offset: 0 };
+  /** The most that it has been ahead: records may be kept until then. */
+  #fastest = 0;
   readonly #chance: Random;
   readonly #ids: Random;
   readonly #up: (Up | undefined)[] = [];
@@ -171,6 +173,7 @@ export class Cluster {
     const up = this.#up[index];
     if (up === undefined) return;
     up.host.wall.offset += ms;
+    this.#fastest = Math.max(this.#fastest, this.#machine.offset);
     const reached = this.settings.ownClock ? [up.host] : this.#all.filter(({ alive }) => alive);
     if (!this.settings.ownClock) {
       this.trace.push({ type: "store clock", at: this.world.now, offset: this.#machine.offset });
@@ -181,11 +184,12 @@ export class Cluster {
     }
   }
 
-  /** From now on nothing goes wrong any more, the machine's clock is not slow, and every instance is up. */
+  /** From now on nothing goes wrong any more, no clock is behind what it has shown, and every instance is up. */
   heal(): void {
     this.#network.heal();
     const up = this.#up.findIndex((one) => one !== undefined);
-    if (!this.settings.ownClock && this.#machine.offset < 0 && up !== -1) this.jump(up, -this.#machine.offset);
+    const behind = this.#fastest - this.#machine.offset;
+    if (!this.settings.ownClock && behind > 0 && up !== -1) this.jump(up, behind);
     for (let index = 0; index < this.#parts.instances; index++) this.start(index);
   }
 
