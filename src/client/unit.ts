@@ -108,7 +108,7 @@ class UnitScope implements Scope {
 
   /** One after another, so that each sees what those before it did. */
   call<T>(work: () => T | Promise<T>): Promise<T> {
-    if (this.isOver) return Promise.reject(this.#over());
+    if (this.isOver) return this.#refuse();
     const made = this.#last.then(async () => {
       await this.#host.ready(this.#draining);
       return await work();
@@ -193,8 +193,9 @@ class UnitScope implements Scope {
     return result!.committed ? result!.values[0]!.before : undefined;
   }
 
-  #over(): SchedulerError {
-    return new SchedulerError(
+  async #refuse(): Promise<never> {
+    this.#host.assertOpen(this.#draining);
+    throw new SchedulerError(
       "conflict",
       `the ${this.#of} is over: its changes were made or dropped; use the scheduler itself from now on`,
     );

@@ -110,13 +110,17 @@ export interface RunContext {
   readonly caller: Principal | undefined;
   /** The caller. Errors: `no_caller` for a scheduled run (S6). */
   requireCaller(): Principal;
-  /** The scheduler as the schedule's authority; changes commit in the step that settles the run, or never (U3). */
+  /**
+   * The scheduler as the schedule's authority; changes commit in the step that settles the run, or never (U3). Errors:
+   * `conflict` for a call that begins once the run is over.
+   */
   readonly schedules: TransactionClient;
   /** The scheduler's logger. */
   readonly logger: Logger;
   /**
    * Ends the schedule with this run: it retires with the reason, at most 200 characters, once the run succeeds (L4).
-   * Errors: `invalid_option` for a reason that is none; `conflict` in an invoked run, which has no schedule.
+   * Errors: `invalid_option` for a reason that is none; `conflict` in an invoked run, which has no schedule, and
+   * once the run is over.
    */
   retire(reason: string): void;
 }

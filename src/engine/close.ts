@@ -19,7 +19,7 @@ export async function closeRuns(engine: Engine, drainMs: number, claimed: Promis
   for (const execution of late) execution.abort("closed");
   await within(clock, ABORT_GRACE_MS, ended);
   await release(engine, unstarted(engine), false);
-  for (const execution of late) execution.finish();
+  for (const execution of late) if (execution.finish()) execution.discard?.();
   await release(engine, late.filter(({ settling }) => !settling), true);
 }
 

@@ -6,6 +6,7 @@ import {
   type Principal,
   type RunContext,
   type RunSchedule,
+  type RunSignal,
   SchedulerError,
   show,
   type TransactionClient,
@@ -61,7 +62,7 @@ export class ScheduledContext implements RunContext {
     return this.#execution.run.missed;
   }
 
-  get signal(): AbortSignal {
+  get signal(): RunSignal {
     return this.#execution.signal;
   }
 
@@ -80,7 +81,7 @@ export class ScheduledContext implements RunContext {
   }
 
   get schedules(): TransactionClient {
-    this.unit ??= this.#openUnit();
+    this.unit ??= this.#execution.over ? this.#lateUnit() : this.#openUnit();
     return this.unit.client;
   }
 
@@ -93,8 +94,22 @@ export class ScheduledContext implements RunContext {
   };
 
   readonly retire = (reason: string): void => {
-    this.retireReason = readReason(reason);
+    const read = readReason(reason);
+    if (this.#execution.over) {
+      throw new SchedulerError(
+        "conflict",
+        `retire: the run is over; stop schedule ${this.schedule.id} through the scheduler itself from now on`,
+      );
+    }
+    this.retireReason = read;
   };
+
+  /** For what a handler left behind and that asks only now: nobody would commit it, so it refuses. */
+  #lateUnit(): RunUnit {
+    const unit = this.#openUnit();
+    unit.discard();
+    return unit;
+  }
 }
 
 /** Checks a reason given to `ctx.retire`. */

@@ -4,6 +4,7 @@ import {
   type Clock,
   type LiveRun,
   longTimer,
+  type RunSignal,
   type ScheduleDocument,
   SchedulerError,
 } from "../contract/mod.ts";
@@ -40,6 +41,8 @@ export class Execution {
   leaseUntil: number;
   /** Ends it without its handler; set once it has started. */
   expire: (() => void) | undefined;
+  /** Drops what its handler changed, and refuses further changes; set once it has started. */
+  discard: (() => void) | undefined;
   /** Starts it; called once, when it has a slot. */
   readonly begin: () => void;
   #controller: AbortController | undefined;
@@ -55,7 +58,7 @@ export class Execution {
   }
 
   /** The run's signal; made when somebody asks for it. */
-  get signal(): AbortSignal {
+  get signal(): RunSignal {
     this.#controller ??= new AbortController();
     if (this.cause !== undefined && !this.#controller.signal.aborted) this.#controller.abort(reasonOf(this.cause));
     return this.#controller.signal;

@@ -8,6 +8,7 @@ import {
   type RunContext,
   type RunMiddleware,
   type RunSchedule,
+  type RunSignal,
   SchedulerError,
   type TransactionClient,
 } from "../contract/mod.ts";
@@ -26,8 +27,9 @@ export interface Invocation {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly middleware: readonly RunMiddleware[];
-  /** Aborted when a close's drain time is over. */
-  readonly controller: AbortController;
+  /** Aborted by the task's timeout, and when a close's drain time is over. */
+  readonly signal: RunSignal;
+  readonly abort: (reason: unknown) => void;
   readonly unit: RunUnit;
   readonly enter: <T>(run: RunningCall, call: () => T) => T;
   readonly commit: (changes: { readonly stored: Group<Done>; readonly local: Group<Done> }) => Promise<void>;
@@ -35,15 +37,15 @@ export interface Invocation {
 
 /** Runs a task now; its changes commit when it succeeds, and its answer follows them. */
 export async function invoke(invocation: Invocation): Promise<unknown> {
-  const { task, input, unit, middleware, clock, controller, enter } = invocation;
+  const { task, input, unit, middleware, clock, signal, abort, enter } = invocation;
   const call = { over: false };
   const cancel = task.timeout === undefined ? () => {} : longTimer(
     clock,
-    () => controller.abort(new DOMException("the call took longer than the task's timeout", "TimeoutError")),
+    () => abort(new DOMException("the call took longer than the task's timeout", "TimeoutError")),
     parseDuration(task.timeout, "timeout"),
   );
   const aborted = new Promise<never>((_resolve, reject) => {
-    controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
   try {
     const answer = enter(call, () => wrapped(middleware, task, input, new InvokedContext(invocation)));
@@ -68,7 +70,7 @@ class InvokedContext implements RunContext {
   readonly target = undefined;
   readonly scheduledAt: Date;
   readonly runId: string;
-  readonly signal: AbortSignal;
+  readonly signal: RunSignal;
   readonly schedule: RunSchedule;
   readonly owner: string;
   readonly runAs: string;
@@ -76,10 +78,10 @@ class InvokedContext implements RunContext {
   readonly schedules: TransactionClient;
   readonly logger: Logger;
 
-  constructor({ id, clock, controller, caller, unit, logger }: Invocation) {
+  constructor({ id, clock, signal, caller, unit, logger }: Invocation) {
     this.scheduledAt = new Date(clock.now());
     this.runId = `${id}-0`;
-    this.signal = controller.signal;
+    this.signal = signal;
     this.schedule = { id, name: undefined, kind: "at" };
     this.owner = caller.id;
     this.runAs = caller.id;

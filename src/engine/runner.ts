@@ -59,6 +59,7 @@ export class Runner {
     execution.startedAt = clock.now() + this.#offset();
     const context = new ScheduledContext(execution, this.#parts.logger, () => this.#parts.openUnit(execution.document));
     execution.expire = () => this.#end(execution, context, undefined, undefined);
+    execution.discard = () => context.unit?.discard();
     if (definition.timeout !== undefined) execution.limit(clock, definition.timeout);
     // Told to end while it waited for its slot: its handler is not called at all.
     if (execution.cause !== undefined) return execution.expire();

@@ -10,11 +10,11 @@ export class Calls {
   #whenQuiet: (() => void) | undefined;
 
   /** Calls a task's handler for a client. */
-  async invoke(call: Omit<Parameters<typeof invoke>[0], "controller">): Promise<unknown> {
+  async invoke(call: Omit<Parameters<typeof invoke>[0], "signal" | "abort">): Promise<unknown> {
     const controller = new AbortController();
     this.#running.add(controller);
     try {
-      return await invoke({ ...call, controller });
+      return await invoke({ ...call, signal: controller.signal, abort: (reason) => controller.abort(reason) });
     } finally {
       this.#running.delete(controller);
       if (this.#running.size === 0) this.#whenQuiet?.();

@@ -312,6 +312,47 @@ describe.each(STORES)("what a run is told over %s", (kind) => {
     await expect(kept!.after(task, 0)).rejects.toMatchObject({ code: "conflict" });
   });
 
+  it.each(["returns", "throws", "is aborted by its timeout", "is given back at closing"])(
+    "S7 U3 what a handler that %s left behind is told that its run is over, also where it asks for the first time",
+    async (how) => {
+      const { clock, start, create } = world(kind);
+      let left: RunContext | undefined;
+      let kept: RunContext["schedules"] | undefined;
+      const task = defineTask("task", async (asks: boolean, ctx) => {
+        left = ctx;
+        kept = asks ? ctx.schedules : undefined;
+        await Promise.resolve();
+        if (how === "throws") throw new Error("no");
+        if (how !== "returns") await clock.sleep("1h");
+      });
+      for (const asks of [false, true]) {
+        const scheduler = await start({ tasks: [task] });
+        const { id } = await scheduler.every(task, "1h", asks, { timeout: "1m", startAt: clock.now() });
+        const victim = await scheduler.after(task, "9h", false);
+        await clock.settled();
+        if (how === "is aborted by its timeout") await clock.advance("2m");
+        if (how === "is given back at closing") await scheduler.close({ drain: 0 });
+        const late = { code: "conflict", message: expect.stringContaining("the run is over") as string };
+        const over = how === "is given back at closing" ? { code: "closed" } : late;
+        expect(kept === undefined).toBe(!asks);
+        const { schedules } = left!;
+        await expect(schedules.after(task, 0, false)).rejects.toMatchObject(over);
+        await expect(schedules.createMany([{ task, after: 0, input: false }])).rejects.toMatchObject(over);
+        await expect(schedules.stop(victim.id)).rejects.toMatchObject(over);
+        await expect(schedules.pause(victim.id)).rejects.toMatchObject(over);
+        await expect(schedules.valid(victim.id)).rejects.toMatchObject(over);
+        expect(() => left!.retire("too late")).toThrow(expect.objectContaining(late));
+        await scheduler.close({ drain: 0 });
+        const later = create({ tasks: [task] });
+        expect(await later.valid(victim.id)).toBe(true);
+        expect(await later.info(id)).toMatchObject({ retired: false });
+        expect((await later.list().page()).schedules).toHaveLength(2);
+        await later.stop(id);
+        await later.stop(victim.id);
+      }
+    },
+  );
+
   it("I4 persist: false is of this process: it fires, is listed and stopped here, and nowhere else", async () => {
     const { clock, create, start } = world(kind);
     const told: string[] = [];
