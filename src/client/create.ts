@@ -20,6 +20,7 @@ import { type CoreValues, parseOptions } from "./options.ts";
 import { flatRequest, requestArray } from "./request.ts";
 import { readInput, validateInput } from "./schema.ts";
 import type { GivenTiming } from "./timing.ts";
+import { Unique } from "./unique.ts";
 
 /** One creation as the caller gave it. */
 export interface CreationRequest {
@@ -72,7 +73,8 @@ function prepareKnown(
 /**
  * Checks the creations of a list, in order.
  *
- * @throws {SchedulerError} As `prepare`, for the first that is wrong; `invalid_option` for no list, or too long a one.
+ * @throws {SchedulerError} As `prepare`, for the first that is wrong; `invalid_option` for no list, too long a one, or one
+ *   that has a name or key twice: the one before it would be replaced, or not made.
  */
 export async function prepareMany(
   host: ClientHost,
@@ -80,9 +82,13 @@ export async function prepareMany(
   requests: unknown,
 ): Promise<readonly Creation[]> {
   const creations: Creation[] = [];
+  const unique = new Unique("list");
   for (const [i, request] of requestArray(requests, "createMany", MAX_OPERATIONS).entries()) {
-    const creation = prepare(host, principal, flatRequest(request, `createMany[${i}]`));
-    creations.push(creation instanceof Promise ? await creation : creation);
+    const read = flatRequest(request, `createMany[${i}]`);
+    const prepared = prepare(host, principal, read);
+    const creation = prepared instanceof Promise ? await prepared : prepared;
+    unique.add(read.prefix, creation);
+    creations.push(creation);
   }
   return creations;
 }

@@ -16,6 +16,7 @@ import { eventOperation, isLive, untouched } from "./operations.ts";
 import { flatRequest, requestArray } from "./request.ts";
 import { applyAll, type PlacedOperation } from "./scope.ts";
 import { checkText } from "./text.ts";
+import { Unique } from "./unique.ts";
 
 /**
  * Registers a declared set and stops the members of its group that are no longer declared, in one step (N4). Members are
@@ -60,27 +61,20 @@ function declaration(request: unknown, group: string, where: string): CreationRe
 /** Who is declared, and where: a member that moved from one store to the other leaves the first. */
 class Members {
   readonly owners = new Set<string>();
-  readonly #declared = new Set<string>();
+  readonly #declared = new Unique("set");
 
   constructor(principal: Principal) {
     this.owners.add(principal.id);
   }
 
-  add({ prefix }: CreationRequest, { place, operation: { select } }: Creation): void {
-    const { owner, name } = select as { readonly owner: string; readonly name: string };
-    const key = memberKey(place, owner, name);
-    if (this.#declared.has(key)) throw invalidOption(`${prefix}name`, name, "each name once in a set");
-    this.#declared.add(key);
-    this.owners.add(owner);
+  add({ prefix }: CreationRequest, creation: Creation): void {
+    this.#declared.add(prefix, creation);
+    this.owners.add(creation.definition.owner);
   }
 
-  has(place: Place, { definition: { owner, name = "" } }: ScheduleDocument): boolean {
-    return this.#declared.has(memberKey(place, owner, name));
+  has(place: Place, document: ScheduleDocument): boolean {
+    return this.#declared.hasName(place, document);
   }
-}
-
-function memberKey(place: Place, owner: string, name: string): string {
-  return JSON.stringify([place, owner, name]);
 }
 
 async function obsolete(

@@ -113,7 +113,7 @@ export interface TransactionClient<Extra extends object = object> {
   ): Promise<Schedule<Extra>>;
   /**
    * Creates many, at most 10,000, all or nothing and in one commit; answers in order. An error names the place, such as
-   * `createMany[3].input`.
+   * `createMany[3].input`. Each name and each key may stand once in it: `invalid_option` otherwise.
    *
    * @example
    * ```ts

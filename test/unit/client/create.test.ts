@@ -453,6 +453,38 @@ describe("createMany", () => {
     expect(host.told).toEqual(["created", "created", "created", "created"]);
   });
 
+  it.each<readonly [string, Parameters<ScheduleClient["createMany"]>[0], string]>([
+    ["name", [{ task: "t", at: START, name: "n" }, { task: "t", every: "1m", name: "n" }], "createMany[1].name"],
+    ["key", [
+      { task: "t", at: START },
+      { task: "t", at: START, key: "k" },
+      { task: "t", at: START, key: "k" },
+    ], "createMany[2].key"],
+  ])("I3 N1 refuses a %s that stands twice in one list, and creates none", async (by, requests, where) => {
+    const { host, client } = await setUp();
+    const twice = { code: "invalid_option", details: { where, expected: `each ${by} once in a list` } };
+    await expect(client.createMany(requests)).rejects.toMatchObject(twice);
+    await expect(client.transaction((tx) => tx.createMany(requests))).rejects.toMatchObject(twice);
+    expect(host.told).toEqual([]);
+    expect((await client.list().page()).schedules).toEqual([]);
+  });
+
+  it("I3 N1 takes one name for several owners and stores, and again in a later list of the unit", async () => {
+    const { client } = await setUp();
+    const made = await client.createMany([
+      { task: "t", at: START, name: "n" },
+      { task: "t", at: START, name: "n", owner: "bob" },
+      { task: "t", at: START, name: "n", persist: false },
+      { task: "t", at: START, key: "n" },
+    ]);
+    expect(new Set(made.map(({ id }) => id)).size).toBe(4);
+    await client.transaction(async (tx) => {
+      await tx.createMany([{ task: "t", at: START + 1, name: "n" }]);
+      await tx.createMany([{ task: "t", at: START + 2, name: "n" }]);
+    });
+    expect((await client.info(made[0]!.id)).nextRun).toEqual(new Date(START + 2));
+  });
+
   it("I3 creates none when one of another store is refused", async () => {
     const { host, client } = await setUp();
     await client.at("t", START, 1, { key: "k", persist: false });

@@ -77,6 +77,10 @@ describe("creating", () => {
     expect(made.json).toMatchObject([{ kind: "every", task: "beat" }, { kind: "at", name: "n" }]);
     const refused = await ask("POST", "/v1/schedules", { body: [every, { task: "beat", after: "soon" }] });
     expect(refused.json).toMatchObject({ code: "invalid_duration", details: { where: "createMany[1].after" } });
+    for (const by of ["name", "key"]) {
+      const twice = await ask("POST", "/v1/schedules", { body: [{ ...every, [by]: "a" }, { ...every, [by]: "a" }] });
+      expect(twice.json).toMatchObject({ code: "invalid_option", details: { where: `createMany[1].${by}` } });
+    }
     expect((await ask("GET", "/v1/schedules")).json.schedules).toHaveLength(2);
   });
 
@@ -402,6 +406,8 @@ describe("changing", () => {
         ["limit=1&limit=2", "invalid_option"],
         ["dueBefore=x", "invalid_time"],
         ["owner=bob", "permission_denied"],
+        ["cursor=zzz", "invalid_option"],
+        ["cursor=", "invalid_option"],
       ]
     ) {
       expect([query, (await ask("GET", `/v1/schedules?${query}`)).json.code]).toEqual([query, code]);
