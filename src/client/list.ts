@@ -2,6 +2,7 @@ import {
   DEFAULT_PAGE,
   type DocumentQuery,
   type Instant,
+  invalidOption,
   MAX_PAGE,
   parseInstant,
   plainOptions,
@@ -11,7 +12,7 @@ import {
   wholeNumber,
 } from "../contract/mod.ts";
 import type { ClientHost, Place } from "./host.ts";
-import { checkText } from "./text.ts";
+import { checkText, readId } from "./text.ts";
 
 const TEXTS = ["owner", "target", "task", "name", "group", "tag"] as const;
 const KEYS = [...TEXTS, "dueBefore", "limit", "cursor"] as const;
@@ -28,7 +29,7 @@ export function listQuery(principal: Principal, filter: unknown): DocumentQuery 
   };
   for (const key of TEXTS) if (given[key] !== undefined) query[key] = checkText(given[key], `list.${key}`);
   if (given.dueBefore !== undefined) query.dueBefore = parseInstant(given.dueBefore as Instant, "list.dueBefore");
-  if (given.cursor !== undefined) query.after = checkText(given.cursor, "list.cursor");
+  if (given.cursor !== undefined) query.after = readCursor(given.cursor);
   if (principal.admin === true) return query;
   if (query.owner !== undefined && query.owner !== principal.id) {
     throw new SchedulerError("permission_denied", "list.owner: only an admin lists what belongs to somebody else", {
@@ -36,6 +37,13 @@ export function listQuery(principal: Principal, filter: unknown): DocumentQuery 
     });
   }
   return { ...query, owner: principal.id };
+}
+
+/** A page's cursor is the id of the last of its schedules. */
+function readCursor(cursor: unknown): string {
+  const id = typeof cursor === "string" ? readId(cursor) : undefined;
+  if (id === undefined) throw invalidOption("list.cursor", cursor, "the cursor that came with a page of a list");
+  return id;
 }
 
 /** One page of documents, and where the next one begins if there is one. */

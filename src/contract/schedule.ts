@@ -85,7 +85,7 @@ export interface ListFilter {
   readonly dueBefore?: Instant;
   /** Schedules of a page, at most 1,000; iterating goes on over all pages. Default 100. */
   readonly limit?: number;
-  /** Where a page before this one ended. */
+  /** Where a page before this one ended: what came with it. Anything else: `invalid_option`. */
   readonly cursor?: string;
 }
 

@@ -53,6 +53,19 @@ describe.each(STORES)("lists on %s", (_, store) => {
     expect(await ids(scheduler, { cursor: all[27]! })).toEqual(all.slice(28));
   });
 
+  it.each(["zzz", "", 7, null, "0".repeat(27)])(
+    "V3 refuses %j, which no page came with, as a cursor",
+    async (cursor) => {
+      const { scheduler } = bench(store, [noop]);
+      await scheduler.after(noop, "1h");
+      const refusal = { code: "invalid_option", message: expect.stringMatching(/^list\.cursor: /) as string };
+      const filter = { cursor } as ListFilter;
+      await expect(scheduler.list(filter).page()).rejects.toMatchObject(refusal);
+      await expect(ids(scheduler, filter)).rejects.toMatchObject(refusal);
+      await expect(scheduler.api.call({ id: "bob" }, "list", filter)).rejects.toMatchObject(refusal);
+    },
+  );
+
   it("V3 the largest page has a cursor only where another page follows", async () => {
     const { scheduler } = bench(store, [noop]);
     await scheduler.createMany(Array.from({ length: 1_000 }, () => ({ task: noop, after: "1h" })));
