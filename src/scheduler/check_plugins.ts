@@ -83,12 +83,12 @@ function checkTasks(tell: Report, given: Plugin["tasks"]): void {
   }
 }
 
-function checkNeeds(tell: Report, needs: Plugin["needs"], { name, supports }: Storage): void {
+function checkNeeds(tell: Report, needs: Plugin["needs"], storage: Storage | null): void {
   if (needs === undefined) return;
   if (!Array.isArray(needs)) return tell(`needs: ${show(needs)} given; expected an array of what a store supports`);
   for (const ability of needs) {
-    if (supports?.[ability as keyof typeof supports] !== true) {
-      tell(`needs a store that supports ${show(ability)}; ${show(name)} does not`);
+    if (storage?.supports?.[ability as keyof Storage["supports"]] !== true) {
+      tell(`needs a store that supports ${show(ability)}; ${show(storage?.name)} does not`);
     }
   }
 }

@@ -107,6 +107,10 @@ const KEYS = [
   "unref",
 ];
 
+const DEFAULT_CONCURRENCY = 20;
+const DEFAULT_LEASE_MS = 30_000;
+const DEFAULT_RETENTION = "60s";
+
 /** The longest tick: beyond a minute a schedule's resolution is no longer what anybody would call one. */
 const MAX_TICK_MS = 60_000;
 
@@ -139,36 +143,36 @@ class Problems {
  */
 export function checkConfig(config: SchedulerConfig, standard: readonly AnyPlugin[]): CheckedConfig {
   if (!isPlainObject(config as unknown)) throw invalid([`configuration: ${show(config)} given; expected an object`]);
+  // Defaults stand for what is left out, not for null: who reads it from a setting that is missing is to be told.
+  const { policies = standard, storage: chosen = memory(), tick = DEFAULT_TICK_MS, defaults = {} } = config;
+  const { concurrency = DEFAULT_CONCURRENCY, leaseMs = DEFAULT_LEASE_MS, retention = DEFAULT_RETENTION } = config;
   const problems = new Problems();
   for (const key of Object.keys(config)) {
     if (!KEYS.includes(key)) problems.found.push(`${key}: unknown key${hint(key, KEYS)}`);
   }
   const given = [
     ...list<AnyPlugin>(problems, config.plugins, "plugins"),
-    ...list<AnyPlugin>(problems, config.policies ?? standard, "policies"),
+    ...list<AnyPlugin>(problems, policies, "policies"),
   ];
-  const storage = checkStorage(problems, config.storage ?? memory());
+  const storage = checkStorage(problems, chosen);
   const report = (problem: string) => void problems.found.push(problem);
   checkPlugins(report, given, storage);
   const plugins = given.filter((plugin) => typeof plugin === "object" && plugin !== null);
   checkParts(problems, config);
   const parsers = checkOptions(report, plugins);
   const tasks = checkTasks(problems, list<AnyTask>(problems, config.tasks, "tasks"), parsers.get("retry"));
-  const tickMs = problems.read(
-    DEFAULT_TICK_MS,
-    () => wholeNumber(config.tick ?? DEFAULT_TICK_MS, 1, MAX_TICK_MS, "tick"),
-  );
+  const tickMs = problems.read(DEFAULT_TICK_MS, () => wholeNumber(tick, 1, MAX_TICK_MS, "tick"));
   const checked: CheckedConfig = {
     storage,
     tasks,
     plugins,
     parsers,
     policies: plugins.flatMap(({ policy }) => policy === undefined ? [] : [policy]),
-    defaults: checkDefaults(problems, (config.defaults ?? {}) as Readonly<Record<string, unknown>>, parsers, tickMs),
-    concurrency: problems.read(1, () => wholeNumber(config.concurrency ?? 20, 1, MAX_CONCURRENCY, "concurrency")),
+    defaults: checkDefaults(problems, defaults as Readonly<Record<string, unknown>>, parsers, tickMs),
+    concurrency: problems.read(1, () => wholeNumber(concurrency, 1, MAX_CONCURRENCY, "concurrency")),
     tickMs,
-    leaseMs: problems.read(1, () => wholeNumber(config.leaseMs ?? 30_000, MIN_LEASE_MS, MAX_LEASE_MS, "leaseMs")),
-    retentionMs: problems.read(0, () => parseDuration(config.retention ?? "60s", "retention")),
+    leaseMs: problems.read(1, () => wholeNumber(leaseMs, MIN_LEASE_MS, MAX_LEASE_MS, "leaseMs")),
+    retentionMs: problems.read(0, () => parseDuration(retention, "retention")),
     logger: safeLogger(config.logger ?? CONSOLE),
     clock: config.clock,
     canRunAs: config.canRunAs ?? (() => false),

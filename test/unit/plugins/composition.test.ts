@@ -6,6 +6,7 @@ import {
   defineTask,
   type Json,
   type Plugin,
+  type SchedulerConfig,
   type UpdateRequest,
 } from "../../../mod.ts";
 import {
@@ -42,6 +43,29 @@ function problems(config: object): readonly string[] {
   }
   return [];
 }
+
+describe("a configuration", () => {
+  const keys = [
+    "storage",
+    "tasks",
+    "plugins",
+    "policies",
+    "defaults",
+    "concurrency",
+    "tick",
+    "leaseMs",
+    "retention",
+    "logger",
+    "clock",
+    "canRunAs",
+    "unref",
+  ] as const satisfies readonly (keyof SchedulerConfig)[];
+
+  it.each(keys)("takes %s: undefined as left out, and refuses null, which is a setting that went missing", (key) => {
+    expect(problems({ [key]: undefined })).toEqual([]);
+    expect(problems({ [key]: null })).toEqual([expect.stringMatching(new RegExp(`^${key}: null `))]);
+  });
+});
 
 describe("the composition of plugins", () => {
   it("tells everything that does not fit at once", () => {
