@@ -17,6 +17,7 @@ const STRICT = { strict: true, noEmit: true, skipLibCheck: false, target: "es202
 const RESOLUTIONS = {
   nodenext: { module: "nodenext" },
   bundler: { module: "esnext", moduleResolution: "bundler" },
+  preserve: { module: "preserve", moduleResolution: "bundler" },
 };
 /** The least that a program may know of its world, and the most. */
 const LIBRARIES = [["es2022"], ["esnext", "dom"]];
@@ -84,12 +85,22 @@ function npmInstall(directory: string, ...packages: string[]): void {
 function checkTypes(subpaths: readonly string[]): void {
   for (const lib of LIBRARIES) {
     const known = subpaths.filter((subpath) => lib.includes("dom") || !OF_THE_WEB.includes(subpath));
-    const source = known.map((subpath, i) => `import * as m${i} from "${subpath}";\nexport { m${i} };\n`).join("");
-    writeFileSync(join(project, "consumer.ts"), source);
+    const together = consumer("consumer", known);
     for (const [name, resolution] of Object.entries(RESOLUTIONS)) {
-      compile(`${name}-${lib.join("-")}`, { ...STRICT, ...resolution, lib }, "consumer.ts");
+      compile(`${name}-${lib.join("-")}`, { ...STRICT, ...resolution, lib }, together);
+    }
+    // Each by itself as well: together, what one of them brings of the world's types would do for the others.
+    for (const [i, subpath] of known.entries()) {
+      const options = { ...STRICT, ...RESOLUTIONS.preserve, lib };
+      compile(`${subpath} ${lib.join("-")}`.replaceAll(/[@/]/g, "-"), options, consumer(`consumer_${i}`, [subpath]));
     }
   }
+}
+
+function consumer(name: string, subpaths: readonly string[]): string {
+  const source = subpaths.map((subpath, i) => `import * as m${i} from "${subpath}";\nexport { m${i} };\n`).join("");
+  writeFileSync(join(project, `${name}.ts`), source);
+  return `${name}.ts`;
 }
 
 function compile(name: string, compilerOptions: object, ...files: string[]): void {

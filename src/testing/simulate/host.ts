@@ -1,4 +1,4 @@
-import { type Clock, MAX_TIMER_MS } from "../../contract/mod.ts";
+import { type Clock, MAX_TIMER_MS, type RunSignal } from "../../contract/mod.ts";
 import type { World } from "./world.ts";
 
 /** What a host's clock shows, beside true time. */
@@ -98,7 +98,7 @@ export class SimulatedHost {
   }
 
   /** Inside a handler: resolves after so much time; rejects when the signal aborts. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  sleep(ms: number, signal?: RunSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       // The handler's own timer: none that its scheduler would have to clear.
       const cancel = this.post(this.#world.now + Math.ceil(ms), () => {

@@ -130,11 +130,22 @@ function checkedLookup({ url, destinations }: PostRequest): LookupFunction {
   };
 }
 
+/** A `ClientRequest` of `node:http`, as far as it is used: the package's types name none of Node's. */
+interface Sendable {
+  end(body: string): unknown;
+}
+
+/** A `Socket` of `node:net`, likewise. */
+interface Connecting {
+  readonly remoteAddress?: string | undefined;
+  once(event: "connect" | "secureConnect", listener: () => void): unknown;
+}
+
 /** Nothing is written before it is known whom the socket is connected to, should a runtime have asked another resolver. */
 export function sendOnceChecked(
   { url, destinations, body }: PostRequest,
-  sent: ClientRequest,
-  socket: Socket,
+  sent: Sendable,
+  socket: Connecting,
   reject: (error: unknown) => void,
 ): void {
   socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => {
