@@ -160,6 +160,8 @@ function wordsOf({ what, at, count, point, detail = "" }: DecisionInfo): string 
       return `tried again${times} for the point ${iso(point)}`;
     case "lost":
       return `lost a run with its instance${times} for the point ${iso(point)}`;
+    case "released":
+      return `gave back a run${times} for the point ${iso(point)}: its instance closed before the run had ended`;
     case "again":
       return `was asked by its handler to run again at ${iso(point)}`;
     case "unknown_policy":

@@ -108,7 +108,7 @@ class UnitScope implements Scope {
 
   /** One after another, so that each sees what those before it did. */
   call<T>(work: () => T | Promise<T>): Promise<T> {
-    if (this.isOver) return this.#refuse();
+    if (this.isOver) return Promise.resolve().then(() => this.#refuse());
     const made = this.#last.then(async () => {
       await this.#host.ready(this.#draining);
       return await work();
@@ -193,7 +193,7 @@ class UnitScope implements Scope {
     return result!.committed ? result!.values[0]!.before : undefined;
   }
 
-  async #refuse(): Promise<never> {
+  #refuse(): never {
     this.#host.assertOpen(this.#draining);
     throw new SchedulerError(
       "conflict",

@@ -21,7 +21,7 @@ export interface PastRun {
 }
 
 /** Outcomes by the numbers that stand for them in the text. */
-const OUTCOMES: readonly RunOutcome[] = ["succeeded", "faulted", "timeout", "aborted", "replaced", "lost"];
+const OUTCOMES: readonly RunOutcome[] = ["succeeded", "faulted", "timeout", "aborted", "replaced", "lost", "released"];
 
 /** The last instant that a `Date` holds, and minus it the first. */
 const MAX_DATE = 8.64e15;

@@ -10,11 +10,11 @@ export interface RunInfo {
   readonly scheduleId: string;
   /** The cadence point or deadline that it stands for. */
   readonly scheduledAt: Date;
-  /** When its handler was started; while it is in progress, and for a lost one, when it was claimed. */
+  /** When its handler was started; while it is in progress, and for a lost or released one, when it was claimed. */
   readonly startedAt: Date;
   /** When it ended; absent while it is in progress. */
   readonly endedAt?: Date;
-  /** 1 for the first run of a deadline, one more for each retry and each rerun of a lost one. */
+  /** 1 for the first run of a deadline, one more for each retry and each rerun of a lost or released one. */
   readonly attempt: number;
   /** How it ended, or `"running"`. */
   readonly outcome: RunOutcome | "running";

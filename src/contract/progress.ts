@@ -68,9 +68,10 @@ export interface CatchupBacklog {
 
 /**
  * How a run ended. `faulted`: it threw, could not be started, or answered an invalid delay; `timeout` (F5), `aborted`
- * (L6) and `lost` (M3) are faults as well; `replaced` (O4) is neither a fault nor a success.
+ * (L6) and `lost` (M3) are faults as well; `replaced` (O4), and `released`, given back by an instance that closed before
+ * the run had ended (X1), are neither a fault nor a success.
  */
-export type RunOutcome = "succeeded" | "faulted" | "timeout" | "aborted" | "replaced" | "lost";
+export type RunOutcome = "succeeded" | "faulted" | "timeout" | "aborted" | "replaced" | "lost" | "released";
 
 /**
  * What is kept of an error, as text that every store can hold: well-formed, without U+0000, cut where it is too long.
@@ -100,6 +101,7 @@ export type DecisionWhat =
   | "triggered"
   | "retry"
   | "lost"
+  | "released"
   | "again"
   | "paused"
   | "resumed"
@@ -155,7 +157,7 @@ export interface ScheduleProgress {
   readonly lastRun?: number;
   /** Milliseconds that the latest settled run took, to the microsecond. */
   readonly lastDurationMs?: number;
-  /** Settled runs, however they ended; lost ones are none. For the mean. */
+  /** Settled runs, however they ended; lost and released ones are none. For the mean. */
   readonly settledCount: number;
   /** Milliseconds that the settled runs took together. */
   readonly durationSum: number;

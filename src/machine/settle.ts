@@ -128,20 +128,9 @@ export function lose(draft: Draft, run: LiveRun): void {
   const { progress, definition, now } = draft;
   const fault: Fault = { name: "LeaseLost", message: `instance ${run.instance} lost the run's lease`, at: now };
   const losses = (run.losses ?? 0) + 1;
-  progress.runs = progress.runs.filter((live) => live.fence !== run.fence);
+  const { point, attempt, missed } = run;
   faulted(draft, fault);
-  const { fence, point, claimedAt, attempt, instance, missed } = run;
-  remembered(draft, {
-    fence,
-    point,
-    startedAt: claimedAt,
-    endedAt: now,
-    attempt,
-    outcome: "lost",
-    instance,
-    fault: fault.message,
-  });
-  decided(draft, "lost", point);
+  takenAway(draft, run, "lost", fault.message);
   const rerun = definition.onLost !== "fault" && losses < (definition.maxLost ?? DEFAULT_MAX_LOST) &&
     run.abort === undefined && progress.stopping !== true && progress.waiting.length < MAX_WAITING;
   if (!rerun) {
@@ -154,11 +143,24 @@ export function lose(draft: Draft, run: LiveRun): void {
   setWaiting(draft, [{ point, at: now, attempt: attempt + 1, missed, cause: "rerun", losses }, ...progress.waiting]);
 }
 
-/** A run that its instance gives back at closing; it starts again wherever there is room (X1). */
+/** Takes a run whose end nobody told off the live ones and into the history, and says so. */
+function takenAway(draft: Draft, run: LiveRun, outcome: "lost" | "released", fault?: string): void {
+  const { fence, point, claimedAt: startedAt, attempt, instance } = run;
+  const past = { fence, point, startedAt, endedAt: draft.now, attempt, outcome, instance };
+  draft.progress.runs = draft.progress.runs.filter((live) => live.fence !== fence);
+  remembered(draft, fault === undefined ? past : { ...past, fault });
+  decided(draft, outcome, point);
+}
+
+/**
+ * A run that its instance gives back at closing; it starts again wherever there is room (X1). It counts neither as a fault
+ * nor as a loss. One whose handler was not called was never there.
+ */
 export function release(draft: Draft, run: LiveRun, started: boolean): void {
   const { progress, now } = draft;
   const { point, attempt, missed, losses } = run;
-  progress.runs = progress.runs.filter((live) => live.fence !== run.fence);
+  if (started) takenAway(draft, run, "released");
+  else progress.runs = progress.runs.filter((live) => live.fence !== run.fence);
   if (run.abort !== undefined || progress.stopping === true) return retireIfOver(draft);
   if (!started) {
     progress.runCount--;

@@ -33,7 +33,7 @@ export interface Claim {
 /** How a run ended, as its instance tells it. */
 export interface Settlement {
   readonly fence: number;
-  readonly outcome: Exclude<RunOutcome, "lost">;
+  readonly outcome: Exclude<RunOutcome, "lost" | "released">;
   readonly startedAt: number;
   readonly endedAt: number;
   readonly durationMs: number;

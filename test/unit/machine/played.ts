@@ -151,7 +151,7 @@ export class Played {
     now: number = this.now,
     more: {
       fence?: number;
-      outcome?: Exclude<RunOutcome, "lost">;
+      outcome?: Exclude<RunOutcome, "lost" | "released">;
       endedAt?: number;
       againMs?: number;
       retire?: string;

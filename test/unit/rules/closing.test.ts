@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineTask } from "../../../mod.ts";
-import type { RunContext, TransactionClient } from "../../../src/contract/mod.ts";
+import type { RunContext, Schedule, TransactionClient } from "../../../src/contract/mod.ts";
 import { faultyStore, type ManualClock } from "../../../src/testing/mod.ts";
 import { cuttable, HOUR, SECOND, START, STORES, world } from "../support/schedulers.ts";
 
@@ -122,8 +122,37 @@ describe.each(STORES)("closing over %s", (kind) => {
     // What the first instance's handler comes to now is nobody's business.
     stubborn.open();
     await clock.settled();
-    expect(await second.runs(id)).toMatchObject([{ attempt: 2, outcome: "succeeded" }]);
+    expect(await second.runs(id)).toMatchObject([
+      { attempt: 2, outcome: "succeeded" },
+      { attempt: 1, outcome: "released", startedAt: new Date(START + 1_000) },
+    ]);
     expect(await second.info(id)).toMatchObject({ retireReason: "completed", faultCount: 0, runCount: 2 });
+  });
+
+  it("X1 V4 what was released leaves its trace, and counts neither as a fault nor as a loss", async () => {
+    const { clock, start, create } = world(kind);
+    const stubborn = gated("stubborn");
+    const options = { maxLost: 1, maxFaults: 1 };
+    for (let times = 1; times <= 3; times++) {
+      const scheduler = await start({ tasks: [stubborn.task] });
+      if (times === 1) await scheduler.after(stubborn.task, "1s", undefined, { name: "one", ...options });
+      await clock.advance("1s");
+      await scheduler.close({ drain: 0 });
+    }
+    const reader = create({ tasks: [stubborn.task] });
+    const [{ id }] = (await reader.list().page()).schedules as [Schedule];
+    const runs = await reader.runs(id);
+    expect(runs.map(({ attempt, outcome, fault }) => [attempt, outcome, fault])).toEqual(
+      [3, 2, 1].map((attempt) => [attempt, "released", undefined]),
+    );
+    expect(new Set(runs.map(({ instance }) => instance)).size).toBe(3);
+    const { decisions, text, lastRun } = await reader.explain(id);
+    expect(decisions.map(({ what }) => what)).toEqual(["ran", "released", "ran", "released", "ran", "released"]);
+    expect(decisions.at(-1)).toMatchObject({ count: 1, point: new Date(START + 1_000) });
+    expect(text).toContain("gave back a run for the point 2026-01-01T00:00:01.000Z: its instance closed before");
+    expect(lastRun).toMatchObject({ attempt: 3, outcome: "released" });
+    const info = await reader.info(id);
+    expect(info).toMatchObject({ runCount: 3, faultCount: 0, consecutiveFaults: 0, retired: false, lastFault: undefined });
   });
 
   it("X1 counts what closing cut off as a fault, and does not repeat it, where it may run at most once", async () => {

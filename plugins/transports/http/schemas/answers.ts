@@ -9,7 +9,7 @@ export const run = z.object({
   startedAt: utc,
   endedAt: utc.optional(),
   attempt: z.int().openapi({ description: "1 for the first run of a deadline." }),
-  outcome: z.enum(["succeeded", "faulted", "timeout", "aborted", "replaced", "lost", "running"]),
+  outcome: z.enum(["succeeded", "faulted", "timeout", "aborted", "replaced", "lost", "released", "running"]),
   instance: z.string().openapi({ description: "The instance that runs it, or ran it." }),
   fault: z.string().optional().openapi({ description: "What went wrong." }),
 }).openapi("Run");

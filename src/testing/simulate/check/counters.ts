@@ -1,7 +1,10 @@
+import type { RunOutcome } from "../../../contract/mod.ts";
 import type { Books } from "./balance.ts";
 import type { Story } from "./history.ts";
 import type { Transition } from "./transition.ts";
 import type { Report } from "./types.ts";
+
+const FAULTLESS: readonly RunOutcome[] = ["succeeded", "replaced", "released"];
 
 /** The counters say what the trace says (V1, T9, F2). */
 export function checkCounters(transition: Transition, books: Books, story: Story, report: Report): void {
@@ -13,7 +16,7 @@ export function checkCounters(transition: Transition, books: Books, story: Story
   const unstarted = released.filter(({ fence }) => story.run(entry.id, fence)?.called !== true).length;
   if (before.retired === undefined) expect("runCount", started.length - unstarted);
   expect("settledCount", settled.length);
-  const faults = entry.ended.filter(({ outcome }) => outcome !== "succeeded" && outcome !== "replaced").length;
+  const faults = entry.ended.filter(({ outcome }) => !FAULTLESS.includes(outcome)).length;
   const outOfRange = after.retired?.reason === "deadline_out_of_range" && before.retired === undefined ? 1 : 0;
   expect("faultCount", faults + outOfRange);
   expect("firings", firings(transition, books), "T9");

@@ -20,7 +20,7 @@ export interface Transition {
   readonly gone: readonly LiveRun[];
   readonly lost: readonly EndedRun[];
   readonly settled: readonly EndedRun[];
-  /** Runs that are gone and that no history tells of: given back by a closing instance. */
+  /** Runs that are gone, and that no history tells of or tells so of: given back by a closing instance. */
   readonly released: readonly LiveRun[];
 }
 
@@ -43,8 +43,8 @@ export function transitionOf(
     started: after.runs.filter(({ fence }) => fence > before.fence),
     gone,
     lost: entry.ended.filter(({ outcome }) => outcome === "lost"),
-    settled: entry.ended.filter(({ outcome }) => outcome !== "lost"),
-    released: gone.filter(({ fence }) => !entry.ended.some((run) => run.fence === fence)),
+    settled: entry.ended.filter(({ outcome }) => outcome !== "lost" && outcome !== "released"),
+    released: gone.filter(({ fence }) => !entry.ended.some((run) => run.fence === fence && run.outcome !== "released")),
   };
 }
 
