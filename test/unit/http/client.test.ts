@@ -153,6 +153,24 @@ describe("failures are told for what they are", () => {
     expect(requests).toHaveLength(2);
   });
 
+  it.each([
+    ["a body", "oops", "status 500 with a body without a content type;"],
+    ["no body", "", "status 500 with no body;"],
+  ])("another server answers with %s, and no content type", async (_, body, told) => {
+    const { client } = await watched(() => new Response(new TextEncoder().encode(body), { status: 500 }));
+    const error = await client.tasks().catch((error) => error);
+    expect(error.message).toContain(`something else than a scheduler answered: ${told}`);
+  });
+
+  it("a token that was asked for and is none is told of, not shown and not sent", async () => {
+    for (const token of ["bad\ntoken", "", " bad", 7, null]) {
+      const { client, requests } = await watched((_, next) => next(), { token: () => token as string });
+      const error = await client.tasks().catch((error) => error);
+      expect([error.code, error.details.where, requests.length]).toEqual(["invalid_option", "httpClient.token", 0]);
+      expect(error.message).not.toMatch(/bad|7/);
+    }
+  });
+
   it("the token is none, or is asked for anew each time", async () => {
     const { app } = await served();
     const fetch = async (request: Request) => await app.fetch(request);
@@ -165,13 +183,115 @@ describe("failures are told for what they are", () => {
     await expect(made.info()).rejects.toMatchObject({ code: expect.stringMatching(/not_found|unauthenticated/) });
   });
 
-  it("a redirect is not followed", async () => {
-    const { app } = await served();
-    const target = await listen(app);
-    const redirecting = await listen({ fetch: () => Response.redirect(target.url, 307) });
-    onTestFinished(async () => void await Promise.all([target.end(), redirecting.end()]));
-    const client = httpClient(redirecting.url, { token: "alice", attempts: 1 });
-    await expect(client.list().page()).rejects.toMatchObject({ code: "unreachable" });
+  it.each([301, 302, 303, 307, 308])(
+    "a redirect of status %i is told of, neither followed nor retried",
+    async (status) => {
+      const reached: string[] = [];
+      const target = await listen({
+        fetch: (request) => {
+          reached.push(request.url);
+          return Response.json({ schedules: [] });
+        },
+      });
+      const redirecting = await listen({
+        fetch: (request) => {
+          reached.push("first");
+          expect(request.headers.get("authorization")).toBe("Bearer alice");
+          return new Response("elsewhere", { status, headers: { location: `${target.url}/path?secret=1` } });
+        },
+      });
+      onTestFinished(async () => void await Promise.all([target.end(), redirecting.end()]));
+      const client = httpClient(redirecting.url, { token: "alice" });
+      const error = await client.list().page().catch((error) => error);
+      expect([error.code, error.retryable, error.details]).toEqual([
+        "unreachable",
+        false,
+        { url: `${redirecting.url}/v1/schedules`, status, origin: target.url },
+      ]);
+      expect(error.message).toBe(
+        `${redirecting.url}/v1/schedules: status ${status} redirects to ${target.url}, and redirects are refused; ` +
+          "expected a scheduler's answer",
+      );
+      expect(reached).toEqual(["first"]);
+    },
+  );
+
+  it("a redirect that says nowhere, or to what has no origin, is one as well", async () => {
+    for (const headers of [{}, { location: "mailto:a@b" }, { location: "http://[" }]) {
+      const { client, requests } = await watched(() => new Response(null, { status: 307, headers }));
+      await expect(client.tasks()).rejects.toMatchObject({
+        code: "unreachable",
+        message: expect.stringContaining("status 307 redirects elsewhere, and redirects are refused"),
+      });
+      expect(requests).toHaveLength(1);
+    }
+  });
+});
+
+/** Every call of a client, with what a scheduler is asked for. */
+const CALLS: Readonly<Record<string, (client: ReturnType<typeof httpClient>) => Promise<unknown>>> = {
+  at: (client) => client.at("beat", "2027-01-01T00:00:00Z"),
+  createMany: (client) => client.createMany([{ task: "beat", after: "1h" }]),
+  sync: (client) => client.sync([{ name: "a", task: "beat", after: "1h" }], { group: "g" }),
+  transaction: (client) => client.transaction([{ pause: ID }]),
+  update: (client) => client.update(ID, { every: "2h" }),
+  stop: (client) => client.stop(ID),
+  pause: (client) => client.pause(ID),
+  resume: (client) => client.resume(ID),
+  trigger: (client) => client.trigger(ID),
+  abortRun: (client) => client.abortRun(`${ID}-1`),
+  stopFor: (client) => client.stopFor("room:42"),
+  invoke: (client) => client.invoke("beat"),
+  valid: (client) => client.valid(ID),
+  info: (client) => client.info(ID),
+  explain: (client) => client.explain(ID),
+  runs: (client) => client.runs(ID),
+  running: (client) => client.running(),
+  list: (client) => client.list().page(),
+  listFor: (client) => client.listFor("room:42"),
+  tasks: (client) => client.tasks(),
+  nextRuns: (client) => client.nextRuns({ every: "1h" }, 1),
+};
+const ID = "01KDTW9M000000000000000000";
+
+describe("what is no scheduler, and answers JSON, is told as such by every call", () => {
+  it.each(Object.entries(CALLS))("%s", async (name, call) => {
+    const answers: unknown[] = [[], null, 7, "text", { status: "ok" }, [null], { schedules: null, runs: [7], id: "x" }];
+    answers.push({ schedules: [{}], runs: {}, tasks: [{}], nextRuns: ["soon"], valid: 1, done: 1, stopped: "1" });
+    // A handler that answers nothing answers this.
+    if (name !== "invoke") answers.push({});
+    for (const answer of answers) {
+      const { client, requests } = await watched(() => Response.json(answer));
+      const given = await call(client).catch((error: Error) => error) as Error;
+      expect([answer, given]).toEqual([answer, expect.objectContaining({ code: "unreachable", retryable: false })]);
+      expect(given.message).toMatch(
+        /something else than a scheduler answered: status 200 with application\/json; expected a scheduler's answer$/,
+      );
+      expect(requests).toHaveLength(1);
+    }
+    const { client } = await watched(() =>
+      new Response(null, { status: name === "stop" || name === "abortRun" ? 200 : 204 })
+    );
+    await expect(call(client)).rejects.toMatchObject({ code: "unreachable" });
+    const conflicting = await watched(() => Response.json({}, { status: 409 }));
+    await expect(call(conflicting.client)).rejects.toMatchObject({ code: "unreachable" });
+  });
+
+  it("also where a schedule's information lacks what is read of it", async () => {
+    const { client, scheduler } = await watched(async (_, next) => {
+      const answer = await next();
+      const json = await answer.json() as Record<string, unknown>;
+      return Response.json({ ...json, ...changes[0] }, { status: answer.status });
+    });
+    const changes: Record<string, unknown>[] = [{}];
+    const { id } = await scheduler.as(TOKENS.alice!).every("beat", "1h");
+    expect((await client.info(id)).id).toBe(id);
+    for (
+      const change of [{ spec: null }, { running: [{}] }, { decisions: undefined }, { lastFault: {} }, { nextRun: "x" }]
+    ) {
+      changes[0] = change;
+      await expect(client.info(id)).rejects.toMatchObject({ code: "unreachable" });
+    }
   });
 });
 
@@ -314,6 +434,7 @@ it("options that are wrong are errors that say where, and show no token", () => 
     ["http://localhost", { tokn: "x" }, "httpClient.tokn"],
     ["http://localhost", { token: "bad\ntoken" }, "httpClient.token"],
     ["http://localhost", { token: "" }, "httpClient.token"],
+    ["http://localhost", { token: 1234 }, "httpClient.token"],
     ["http://localhost", { attempts: 0 }, "httpClient.attempts"],
     ["http://localhost", { timeout: "x" }, "httpClient.timeout"],
     ["http://localhost", { signal: {} }, "httpClient.signal"],
@@ -322,6 +443,12 @@ it("options that are wrong are errors that say where, and show no token", () => 
   for (const [url, options, where] of wrong) {
     const make = () => httpClient(url as string, options as HttpClientOptions);
     expect(make).toThrow(expect.objectContaining({ details: expect.objectContaining({ where }) }));
-    expect(make).not.toThrow(/bad/);
+    expect(make).not.toThrow(/bad|1234|pass/);
   }
+  const told = (url: string, options: object = {}) => () => httpClient(url, options as HttpClientOptions);
+  expect(told("http://x", { token: "a\nb" })).toThrow("httpClient.token: (hidden); expected a token in ASCII");
+  expect(told("http://x", { token: {} })).toThrow("httpClient.token: an object given; expected a token in ASCII");
+  expect(told("nowhere")).toThrow('httpClient.url: "nowhere"; expected an address');
+  expect(told("http://localhost?key=k1")).toThrow('httpClient.url: "http://localhost?…"; expected an address');
+  expect(told("http://user:p@ss?word@localhost")).toThrow('httpClient.url: "http://…"; expected an address');
 });
