@@ -114,6 +114,95 @@ describe("creating", () => {
   });
 });
 
+describe("P2 by its name", () => {
+  it("a schedule is the caller's own, and for an admin that of the owner who is named", async () => {
+    const { ask } = await served();
+    const put = async (as: string) => (await ask("PUT", "/v1/schedules/by-name/daily", { as, body: every })).json;
+    const get = (as: string, query = "") => ask("GET", `/v1/schedules/by-name/daily${query}`, { as });
+    expect([(await get("alice")).status, (await get("root")).status]).toEqual([404, 404]);
+    const [alices, bobs] = [await put("alice"), await put("bob")];
+    const got = await get("alice");
+    expect([got.status, got.json, got.headers.get("etag")]).toEqual([200, alices, `"${alices.revision}"`]);
+    expect((await get("bob")).json).toEqual(bobs);
+    expect((await get("alice", "?owner=alice")).json).toEqual(alices);
+    expect((await get("root")).json).toMatchObject({
+      status: 404,
+      code: "not_found",
+      detail: 'schedule "daily": there is none of this name',
+    });
+    expect((await get("root", "?owner=bob")).json).toEqual(bobs);
+    expect((await get("root", "?owner=nobody")).status).toBe(404);
+    for (const query of ["?owner=bob", "?owner=nobody"]) {
+      expect((await get("alice", query)).json).toMatchObject({ status: 403, code: "permission_denied" });
+    }
+    for (const query of ["?task=beat", "?ownr=bob", "?owner=a&owner=b"]) {
+      expect([query, (await get("root", query)).status]).toEqual([query, 400]);
+    }
+    expect((await ask("DELETE", `/v1/schedules/${alices.id}`)).status).toBe(204);
+    expect((await get("alice")).status).toBe(404);
+    expect((await ask("HEAD", "/v1/schedules/by-name/daily", { as: "bob" })).status).toBe(200);
+  });
+
+  it("PUT refuses If-Match, which it could not keep", async () => {
+    const { ask } = await served();
+    const headers = { "if-match": '"x"' };
+    const answer = await ask("PUT", "/v1/schedules/by-name/daily", { body: every, headers });
+    expect(answer.json).toMatchObject({ status: 400, code: "invalid_option", details: { where: "If-Match" } });
+    expect((await ask("GET", "/v1/schedules/by-name/daily")).status).toBe(404);
+  });
+});
+
+describe("If-Match", () => {
+  /** The statuses of each way to change a schedule that has just been made. */
+  async function statuses(matchOf: (etag: string) => string) {
+    const { ask } = await served();
+    const ways = [["PATCH", "", {}], ["POST", "/pause"], ["POST", "/resume"], ["POST", "/trigger"], ["DELETE", ""]];
+    const told = await Promise.all(ways.map(async ([method, path, body]) => {
+      const { json: { id }, headers } = await ask("POST", "/v1/schedules", { body: every });
+      const given = { "if-match": matchOf(headers.get("etag")!) };
+      const asked = { headers: given, ...(body === undefined ? {} : { body }) };
+      const hidden = await ask(method as string, `/v1/schedules/${id}${path}`, { ...asked, as: "bob" });
+      const none = await ask(method as string, `/v1/schedules/${NOBODYS}${path}`, asked);
+      expect(hidden.text.replaceAll(id, "?")).toBe(none.text.replaceAll(NOBODYS, "?"));
+      const answer = await ask(method as string, `/v1/schedules/${id}${path}`, asked);
+      if (answer.status === 412) {
+        expect(answer.json).toMatchObject({
+          code: "conflict",
+          details: { revision: headers.get("etag")!.slice(1, -1) },
+        });
+      }
+      return answer.status;
+    }));
+    return [...new Set(told.map((status) => status === 204 ? 200 : status))];
+  }
+
+  it.each<[string, (etag: string) => string, number]>([
+    ["*", () => "*", 200],
+    ["the tag", (etag) => etag, 200],
+    ["another", () => '"x"', 412],
+    ["an empty one", () => '""', 412],
+    ["the tag, weak", (etag) => `W/${etag}`, 412],
+    ["weak ones", (etag) => `W/${etag}, W/"b"`, 412],
+    ["a list with it", (etag) => `"a", ${etag}`, 200],
+    ["a list with it, first, and empty members", (etag) => `${etag},,\t"a" ,`, 200],
+    ["a list of it and of tags with commas", (etag) => `"a,b", "c,W/", ${etag}`, 200],
+    ["a list without it", () => '"a", "b"', 412],
+    ["a list with it, weak only", (etag) => `"a", W/${etag}`, 412],
+    ["a list with a weak one, and it", (etag) => `W/"a", ${etag}`, 200],
+    ["a hundred", (etag) => `${'"a",'.repeat(99)}${etag}`, 200],
+    ["more", (etag) => `${'"a",'.repeat(100)}${etag}`, 400],
+    ["no tag", () => "x", 400],
+    ["no tag, weak", () => "W/x", 400],
+    ["a small w", (etag) => `w/${etag}`, 400],
+    ["a list with *", (etag) => `*, ${etag}`, 400],
+    ["a list without commas", (etag) => `"a" ${etag}`, 400],
+    ["commas alone", () => ",", 400],
+    ["half a tag", (etag) => `${etag}, "a`, 400],
+  ])("%s is evaluated as RFC 9110 says", async (_, matchOf, status) => {
+    expect(await statuses(matchOf)).toEqual([status]);
+  });
+});
+
 describe("refusals", () => {
   it("every code has its status", () => {
     expect(Object.keys(STATUS).sort()).toEqual(Object.keys(ERROR_CODES).sort());
@@ -276,7 +365,10 @@ describe("paths and methods", () => {
     expect([make.status, make.json.name]).toEqual([201, "a/runs"]);
     expect((await ask("PUT", "/v1/schedules/by-name/a%00b", { body: every })).json.code).toBe("invalid_option");
     expect((await ask("PUT", "/v1/schedules/by-name/%F0%27", { body: every })).status).toBeLessThan(500);
-    expect((await ask("GET", "/v1/schedules/by-name/a%2Fruns")).status).toBe(405);
+    expect((await ask("GET", "/v1/schedules/by-name/a%2Fruns")).json).toEqual(make.json);
+    expect((await ask("GET", "/v1/schedules/by-name/a%00b")).json.code).toBe("invalid_option");
+    const runs = await ask("PUT", "/v1/schedules/by-name/runs", { body: every });
+    expect((await ask("GET", "/v1/schedules/by-name/runs")).json).toEqual(runs.json);
   });
 
   it("answers HEAD like GET, OPTIONS with what there is, and any other method with 405", async () => {
