@@ -21,7 +21,8 @@ import { type HttpClientOptions, type HttpClientSettings, readClientOptions } fr
  * agree. `trigger`, `transaction` and `invoke` are not, and a list of more than 1,000 schedules: after a lost connection
  * nobody knows whether they were carried out.
  *
- * Errors besides those of the calls: `unreachable` without an answer; `unauthenticated`; `rate_limited`.
+ * Errors besides those of the calls: `unreachable` without an answer, and for one that is no scheduler's, a redirect among
+ * them; `unauthenticated`; `rate_limited`; `invalid_option` for a token that was asked for and is none.
  *
  * @param url The server's address, with the path under which the app is mounted.
  * @throws {SchedulerError} `invalid_option`, `unknown_option` or `invalid_duration` for what is wrong with the options.
