@@ -1,5 +1,5 @@
 import type { z } from "@hono/zod-openapi";
-import { invalidOption, SchedulerError, type SchedulerErrorCode, show } from "../../../src/contract/mod.ts";
+import { SchedulerError, type SchedulerErrorCode, show } from "../../../src/contract/mod.ts";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -27,7 +27,7 @@ const CODES: Readonly<Record<string, SchedulerErrorCode>> = {
   timezone: "invalid_timezone",
 };
 
-/** Keys around a schedule that the scheduler's own calls do not have, so that no place names them. */
+/** Keys around a schedule that the scheduler's own calls do not have, so that no place inside of them names them. */
 const ENVELOPES: ReadonlySet<PropertyKey> = new Set(["schedules", "create", "to"]);
 
 /**
@@ -36,32 +36,70 @@ const ENVELOPES: ReadonlySet<PropertyKey> = new Set(["schedules", "create", "to"
  * @param root What the value is called, such as `"createMany"`; empty for an object whose keys are the places.
  */
 export function schemaError(error: z.core.$ZodError, value: unknown, root: string): SchedulerError {
-  const { path, message } = deepest(error.issues, []);
-  const where = placeText(root, path.filter((key, i) => i > 1 || !ENVELOPES.has(key)));
+  const { path, expected } = deepest(error.issues, []);
+  const where = placeText(root, path.filter((key, i) => i > 1 || i === path.length - 1 || !ENVELOPES.has(key)));
   const given = path.reduce<unknown>((from, key) => (from as Record<PropertyKey, unknown> | undefined)?.[key], value);
-  const code = CODES[String(path.at(-1))];
-  const expected = message.replace(/^.*?\bexpected /, "");
-  if (code === undefined) return invalidOption(where, given, expected);
-  return new SchedulerError(code, `${where}: ${show(given)} is not accepted; expected ${expected}`, {
-    details: { where, given: show(given) },
+  const code = CODES[String(path.at(-1))] ?? "invalid_option";
+  const told = given === undefined ? "nothing given" : `${show(given)} is not accepted`;
+  const list = listOf(expected);
+  return new SchedulerError(code, `${where}: ${told}; expected ${list}`, {
+    details: { where, given: show(given), expected: list },
+  });
+}
+
+/** The error for a parameter of the query that was given more than once. */
+export function repeated(key: string, times: number): SchedulerError {
+  const expected = "it once";
+  return new SchedulerError("invalid_option", `${key}: given ${times} times; expected ${expected}`, {
+    details: { where: key, given: `${times} times`, expected },
   });
 }
 
 interface Found {
   readonly path: Path;
-  readonly message: string;
+  /** What would be accepted there: any of these. */
+  readonly expected: readonly string[];
 }
 
-/** Of a union's branches, the one that fits furthest in says what is wrong. */
+/** Of a union's branches, those that fit furthest in say what is wrong. */
 function deepest(issues: readonly Issue[], prefix: Path): Found {
   const [issue] = issues;
-  if (issue === undefined) return { path: prefix, message: "something else" };
+  if (issue === undefined) return { path: prefix, expected: ["something else"] };
   const path = [...prefix, ...issue.path];
-  if (issue.code !== "invalid_union") return { path, message: issue.message };
+  const own = expectationsOf(issue);
+  if (issue.code !== "invalid_union" || own !== undefined) return { path, expected: own ?? ["something else"] };
   const branches = issue.errors.map((branch) => deepest(branch as readonly Issue[], path));
-  const best = branches.toSorted((a, b) => b.path.length - a.path.length)[0];
-  if (best === undefined || best.path.length === path.length) return { path, message: issue.message };
-  return best;
+  const furthest = Math.max(path.length, ...branches.map((branch) => branch.path.length));
+  const [best, ...others] = branches.filter((branch) => branch.path.length === furthest);
+  if (best === undefined) return { path, expected: ["something else"] };
+  // Further in than the union itself, each branch says something of its own; the first is enough.
+  const told = furthest > path.length ? best.expected : [best, ...others].flatMap(({ expected }) => expected);
+  return { path: best.path, expected: [...new Set(told)] };
+}
+
+/** What is expected, as the schema says it in the words of this house, or else by the kind of value. */
+function expectationsOf(issue: Issue): readonly string[] | undefined {
+  const words = /^expected (.*)$/s.exec(issue.message)?.[1];
+  if (words !== undefined) return [words];
+  if (issue.code === "invalid_value") return issue.values.map((value) => show(value));
+  if (issue.code === "invalid_type") return [KINDS[issue.expected] ?? `a value of type ${issue.expected}`];
+  return undefined;
+}
+
+/** Kinds of values, as the scheduler's own messages call them. */
+const KINDS: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "a boolean",
+  null: "null",
+  array: "an array",
+  object: "an object",
+  record: "an object",
+};
+
+function listOf(words: readonly string[]): string {
+  return words.length < 3 ? words.join(" or ") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }
 
 function placeText(root: string, path: Path): string {

@@ -50,6 +50,9 @@ export const DEFAULT_MAX_DUE = 10_000;
 export const READY_TIMEOUT_MS = 2_000;
 /** For how long an answer of the store serves whoever asks for it: probes and scrapes by the second ask it once. */
 export const LOOK_FRESH_MS = 1_000;
+/** Entity tags of one `If-Match`: a client that keeps several answers of a schedule names few. */
+export const MAX_ENTITY_TAGS = 100;
+
 /** After so long a look that was never answered is given up, and the next one asks anew. */
 export const LOOK_PATIENCE_MS = 30_000;
 

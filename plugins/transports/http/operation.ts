@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono, type RouteConfig, type z } from "@hono/z
 import type { ApiCallName, ApiCalls, Principal, SchedulerApi } from "../../../src/contract/mod.ts";
 import { readJson } from "./body.ts";
 import type { HttpCall, HttpContext, HttpEnv } from "./context.ts";
-import { schemaError } from "./issues.ts";
+import { repeated, schemaError } from "./issues.ts";
 import { connectionOf } from "./loopback.ts";
 import { refusal } from "./problem.ts";
 import { problemResponses } from "./schemas/problem.ts";
@@ -76,7 +76,11 @@ function readQuery({ query, where }: Operation, c: HttpCall): Readonly<Record<st
   }));
   if (query === undefined) return given;
   const read = query.safeParse(given);
-  if (!read.success) throw schemaError(read.error, given, typeof where === "string" ? where : "");
+  if (!read.success) {
+    const key = String(read.error.issues[0]?.path[0]);
+    if (Array.isArray(given[key])) throw repeated(key, given[key].length);
+    throw schemaError(read.error, given, typeof where === "string" ? where : "");
+  }
   const { data } = read;
   return Object.fromEntries(Object.keys(given).map((key) => [key, Object.hasOwn(data, key) ? data[key] : given[key]]));
 }

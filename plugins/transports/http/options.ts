@@ -10,6 +10,7 @@ import {
 } from "../../../src/contract/mod.ts";
 import { type EventStreamOptions, type EventStreamRules, eventStreamRules } from "./event_stream.ts";
 import { type ReadyOptions, type ReadyRules, readyRules } from "./health.ts";
+import { refusedValue, showUrl } from "./refused_value.ts";
 import type { Webhooks } from "./webhook/stored.ts";
 import { DEFAULT_BODY_BYTES, MAX_BODY_BYTES, MAX_HOSTS, MAX_RATE_LIMIT, MAX_RATE_WINDOW_MS } from "./limits.ts";
 
@@ -101,9 +102,7 @@ export function readHttpOptions(options: unknown): HttpSettings {
     maxBodyBytes: wholeNumber(maxBodyBytes, 1, MAX_BODY_BYTES, "http.maxBodyBytes"),
     rateLimit: given.rateLimit === undefined ? undefined : readRate(given.rateLimit),
     origins: given.cors === undefined ? undefined : readOrigins(given.cors),
-    hosts: given.hosts === undefined
-      ? []
-      : textList(given.hosts, "http.hosts", 'names such as "schedules.example.com"'),
+    hosts: given.hosts === undefined ? [] : readHosts(given.hosts),
     ready: readyRules(given.ready as ReadyOptions | undefined),
     events: eventStreamRules(given.events as EventStreamOptions | undefined),
     webhooks: readWebhooks(given.webhooks),
@@ -136,6 +135,23 @@ function readOrigins(value: unknown): readonly string[] {
     if (one !== "*" && !isOrigin(one)) throw invalidOption("http.cors.origin", one, expected);
   }
   return origins;
+}
+
+function readHosts(value: unknown): readonly string[] {
+  const expected = 'names such as "schedules.example.com"';
+  return textList(value, "http.hosts", expected).map((text, i) => {
+    const name = hostName(text);
+    if (name !== undefined) return name;
+    throw refusedValue(`http.hosts[${i}]`, showUrl(text), 'a name alone, such as "schedules.example.com"');
+  });
+}
+
+/** A host's name as URLs write it, which is how that of a request is read. */
+function hostName(text: string): string | undefined {
+  const isAddress = /^\[?[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*\]?$/.test(text);
+  const url = `http://${isAddress && !text.startsWith("[") ? `[${text}]` : text}`;
+  if (!isAddress && /[\s/\\:?#@]/.test(text) || !URL.canParse(url)) return undefined;
+  return new URL(url).hostname;
 }
 
 function isOrigin(text: string): boolean {

@@ -6,6 +6,7 @@ import {
   type Logger,
   SchedulerError,
   type SchedulerErrorCode,
+  show,
 } from "../../../src/contract/mod.ts";
 
 /** The status of each code. */
@@ -142,6 +143,11 @@ function hidden(error: SchedulerError): SchedulerError {
 export function notFound(id: unknown): SchedulerError {
   const text = String(id).slice(0, 80);
   return new SchedulerError("not_found", `schedule ${text}: there is none of this id`, { details: { id } });
+}
+
+/** The error for a name by which the caller has no schedule. */
+export function noneOfName(name: string): SchedulerError {
+  return new SchedulerError("not_found", `schedule ${show(name)}: there is none of this name`, { details: { name } });
 }
 
 function problemOf(error: SchedulerError, status: number): Problem {

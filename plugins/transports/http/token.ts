@@ -1,4 +1,5 @@
 import { invalidOption, isPlainObject, type Principal } from "../../../src/contract/mod.ts";
+import { readPrincipal } from "./principal.ts";
 import { MAX_TOKEN_LENGTH, MAX_TOKENS, TOKEN_BYTES } from "./limits.ts";
 import type { Authenticate } from "./options.ts";
 
@@ -17,7 +18,8 @@ export function base64url(bytes: Uint8Array): string {
  * comparison takes tells nothing of any token.
  *
  * @param tokens Up to 1,000 principals by token.
- * @throws {SchedulerError} `invalid_option` for no object, or an empty token.
+ * @throws {SchedulerError} `invalid_option` for no object, or an empty token; `unknown_option` or `invalid_option` for what
+ * is no principal, by its place among the tokens, of which none is told.
  * @example
  * ```ts
  * import { createScheduler } from "@ostinato/scheduler";
@@ -37,7 +39,10 @@ export function bearerTokens(tokens: Readonly<Record<string, Principal>>): Authe
     throw invalidOption("bearerTokens", tokens, `an object of ${expected}`);
   }
   const encoder = new TextEncoder();
-  const known = Object.entries(tokens).map(([token, principal]) => ({ secret: encoder.encode(token), principal }));
+  const known = Object.entries(tokens).map(([token, principal], i) => ({
+    secret: encoder.encode(token),
+    principal: readPrincipal(principal, `bearerTokens[${i}]`),
+  }));
   return (request) => {
     const given = /^Bearer +(\S+(?: \S+)*) *$/i.exec(request.headers.get("authorization") ?? "")?.[1];
     if (given === undefined || given.length > MAX_TOKEN_LENGTH) return null;

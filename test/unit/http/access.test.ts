@@ -148,6 +148,64 @@ describe("with authenticate", () => {
     expect(() => bearerTokens({ "": { id: "a" } })).toThrow(/none empty/);
   });
 
+  it("P1 bearerTokens refuses what is no principal, as Scheduler.as does, and shows no token", async () => {
+    const wrong: readonly (readonly [unknown, string, string])[] = [
+      ["alice", "invalid_option", "bearerTokens[1]"],
+      [null, "invalid_option", "bearerTokens[1]"],
+      [{}, "invalid_option", "bearerTokens[1].id"],
+      [{ id: "" }, "invalid_option", "bearerTokens[1].id"],
+      [{ id: 7 }, "invalid_option", "bearerTokens[1].id"],
+      [{ id: "a\0" }, "invalid_option", "bearerTokens[1].id"],
+      [{ id: "\ud800" }, "invalid_option", "bearerTokens[1].id"],
+      [{ id: "x".repeat(201) }, "invalid_option", "bearerTokens[1].id"],
+      [{ id: "system", admin: true }, "invalid_option", "bearerTokens[1].id"],
+      [{ id: "a", admin: "yes" }, "invalid_option", "bearerTokens[1].admin"],
+      [{ id: "a", admn: true }, "unknown_option", "bearerTokens[1].admn"],
+    ];
+    const scheduler = createScheduler();
+    onTestFinished(() => scheduler.close());
+    for (const [principal, code, where] of wrong) {
+      const make = () => bearerTokens({ fine: { id: "a" }, "hush hush": principal as { id: string } });
+      expect(make).toThrow(expect.objectContaining({ code, details: expect.objectContaining({ where }) }));
+      expect(make).not.toThrow(/hush/);
+      expect(() => scheduler.as(principal as { id: string })).toThrow(expect.objectContaining({ code }));
+    }
+    expect(() => bearerTokens({ t: { id: "a", admn: true } as object as { id: string } })).toThrow(
+      'did you mean "admin"?',
+    );
+    const app = http(scheduler, { authenticate: bearerTokens({ embedding: scheduler.principal }) });
+    const answer = await app.request("/v1/schedules", { headers: { authorization: "Bearer embedding" } });
+    expect(answer.status).toBe(200);
+  });
+
+  it("bearerTokens keeps the principals that it was given", async () => {
+    const alice = { id: "alice", admin: false };
+    const authenticate = bearerTokens({ t: alice });
+    alice.admin = true;
+    expect(await authenticate(new Request("http://x", { headers: { authorization: "Bearer t" } }))).toEqual({
+      id: "alice",
+    });
+  });
+
+  it("hosts are names as requests have them, and nothing else", async () => {
+    const scheduler = createScheduler();
+    onTestFinished(() => scheduler.close());
+    for (const host of ["http://x", "//x", "x/", "x:80", "a b", "x?y", "x#y", "u@x", "x\\y", "[::1", ":::", "a[b"]) {
+      expect(() => http(scheduler, { hosts: ["fine", host] })).toThrow(
+        expect.objectContaining({
+          code: "invalid_option",
+          details: expect.objectContaining({ where: "http.hosts[1]" }),
+        }),
+      );
+    }
+    const { app } = await served({ hosts: ["Bücher.example", "fd00::1", "[fd00::2]", "10.0.0.7"] });
+    const { port, end } = await listen(app);
+    onTestFinished(end);
+    for (const host of ["xn--bcher-kva.example", "[fd00::1]:80", "[fd00::2]", "10.0.0.7"]) {
+      expect([host, await raw(port, { authorization: "Bearer alice", host })]).toEqual([host, 200]);
+    }
+  });
+
   it("a loopback server is called by its own names, or by those that hosts names", async () => {
     const { app } = await served({ hosts: ["Schedules.example.com"] });
     const { port, end } = await listen(app);

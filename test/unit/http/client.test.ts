@@ -5,24 +5,7 @@ import { bearerTokens, http, httpClient, type HttpClientOptions } from "../../..
 import { listen } from "../../support/http_server.ts";
 import { recorder } from "../support/schedulers.ts";
 import { served, TOKENS } from "./served.ts";
-
-/** A client of a scheduler whose requests a test may look at, lose or answer itself. */
-async function watched(
-  around: (request: Request, next: () => Promise<Response>, n: number) => Promise<Response> | Response,
-  options: HttpClientOptions = {},
-) {
-  const world = await served();
-  const requests: Request[] = [];
-  const client = httpClient("http://localhost", {
-    token: "alice",
-    fetch: async (request) => {
-      requests.push(request.clone());
-      return await around(request, async () => await world.app.fetch(request), requests.length);
-    },
-    ...options,
-  });
-  return { ...world, client, requests };
-}
+import { watched } from "./watched.ts";
 
 const lost = () => Promise.reject(new TypeError("fetch failed", { cause: new Error("read ECONNRESET") }));
 const busy = (headers: Record<string, string> = {}, status = 503) =>
@@ -153,6 +136,24 @@ describe("failures are told for what they are", () => {
     expect(requests).toHaveLength(2);
   });
 
+  it.each([
+    ["a body", "oops", "status 500 with a body without a content type;"],
+    ["no body", "", "status 500 with no body;"],
+  ])("another server answers with %s, and no content type", async (_, body, told) => {
+    const { client } = await watched(() => new Response(new TextEncoder().encode(body), { status: 500 }));
+    const error = await client.tasks().catch((error) => error);
+    expect(error.message).toContain(`something else than a scheduler answered: ${told}`);
+  });
+
+  it("a token that was asked for and is none is told of, not shown and not sent", async () => {
+    for (const token of ["bad\ntoken", "", " bad", 7, null]) {
+      const { client, requests } = await watched((_, next) => next(), { token: () => token as string });
+      const error = await client.tasks().catch((error) => error);
+      expect([error.code, error.details.where, requests.length]).toEqual(["invalid_option", "httpClient.token", 0]);
+      expect(error.message).not.toMatch(/bad|7/);
+    }
+  });
+
   it("the token is none, or is asked for anew each time", async () => {
     const { app } = await served();
     const fetch = async (request: Request) => await app.fetch(request);
@@ -165,13 +166,48 @@ describe("failures are told for what they are", () => {
     await expect(made.info()).rejects.toMatchObject({ code: expect.stringMatching(/not_found|unauthenticated/) });
   });
 
-  it("a redirect is not followed", async () => {
-    const { app } = await served();
-    const target = await listen(app);
-    const redirecting = await listen({ fetch: () => Response.redirect(target.url, 307) });
-    onTestFinished(async () => void await Promise.all([target.end(), redirecting.end()]));
-    const client = httpClient(redirecting.url, { token: "alice", attempts: 1 });
-    await expect(client.list().page()).rejects.toMatchObject({ code: "unreachable" });
+  it.each([301, 302, 303, 307, 308])(
+    "a redirect of status %i is told of, neither followed nor retried",
+    async (status) => {
+      const reached: string[] = [];
+      const target = await listen({
+        fetch: (request) => {
+          reached.push(request.url);
+          return Response.json({ schedules: [] });
+        },
+      });
+      const redirecting = await listen({
+        fetch: (request) => {
+          reached.push("first");
+          expect(request.headers.get("authorization")).toBe("Bearer alice");
+          return new Response("elsewhere", { status, headers: { location: `${target.url}/path?secret=1` } });
+        },
+      });
+      onTestFinished(async () => void await Promise.all([target.end(), redirecting.end()]));
+      const client = httpClient(redirecting.url, { token: "alice" });
+      const error = await client.list().page().catch((error) => error);
+      expect([error.code, error.retryable, error.details]).toEqual([
+        "unreachable",
+        false,
+        { url: `${redirecting.url}/v1/schedules`, status, origin: target.url },
+      ]);
+      expect(error.message).toBe(
+        `${redirecting.url}/v1/schedules: status ${status} redirects to ${target.url}, and redirects are refused; ` +
+          "expected a scheduler's answer",
+      );
+      expect(reached).toEqual(["first"]);
+    },
+  );
+
+  it("a redirect that says nowhere, or to what has no origin, is one as well", async () => {
+    for (const headers of [{}, { location: "mailto:a@b" }, { location: "http://[" }]) {
+      const { client, requests } = await watched(() => new Response(null, { status: 307, headers }));
+      await expect(client.tasks()).rejects.toMatchObject({
+        code: "unreachable",
+        message: expect.stringContaining("status 307 redirects elsewhere, and redirects are refused"),
+      });
+      expect(requests).toHaveLength(1);
+    }
   });
 });
 
@@ -314,6 +350,7 @@ it("options that are wrong are errors that say where, and show no token", () => 
     ["http://localhost", { tokn: "x" }, "httpClient.tokn"],
     ["http://localhost", { token: "bad\ntoken" }, "httpClient.token"],
     ["http://localhost", { token: "" }, "httpClient.token"],
+    ["http://localhost", { token: 1234 }, "httpClient.token"],
     ["http://localhost", { attempts: 0 }, "httpClient.attempts"],
     ["http://localhost", { timeout: "x" }, "httpClient.timeout"],
     ["http://localhost", { signal: {} }, "httpClient.signal"],
@@ -322,6 +359,12 @@ it("options that are wrong are errors that say where, and show no token", () => 
   for (const [url, options, where] of wrong) {
     const make = () => httpClient(url as string, options as HttpClientOptions);
     expect(make).toThrow(expect.objectContaining({ details: expect.objectContaining({ where }) }));
-    expect(make).not.toThrow(/bad/);
+    expect(make).not.toThrow(/bad|1234|pass/);
   }
+  const told = (url: string, options: object = {}) => () => httpClient(url, options as HttpClientOptions);
+  expect(told("http://x", { token: "a\nb" })).toThrow("httpClient.token: (hidden); expected a token in ASCII");
+  expect(told("http://x", { token: {} })).toThrow("httpClient.token: an object given; expected a token in ASCII");
+  expect(told("nowhere")).toThrow('httpClient.url: "nowhere"; expected an address');
+  expect(told("http://localhost?key=k1")).toThrow('httpClient.url: "http://localhost?…"; expected an address');
+  expect(told("http://user:p@ss?word@localhost")).toThrow('httpClient.url: "http://…"; expected an address');
 });

@@ -50,7 +50,7 @@ async function documented() {
   const { ask, clock } = world;
   const hook = { name: "kept", url: "https://hooks.example.com/" };
   expect((await ask("POST", "/v1/webhooks", { as: "root", body: hook })).status).toBe(201);
-  const body = { task: "slow", every: "1h", startAt: clock.now(), target: "room:42" };
+  const body = { task: "slow", every: "1h", startAt: clock.now(), target: "room:42", name: "kept" };
   const { id } = (await ask("POST", "/v1/schedules", { as: "root", body })).json;
   await clock.settled();
   const document: Document = (await ask("GET", "/v1/openapi.json")).json;
@@ -67,10 +67,13 @@ function operations({ paths }: Document) {
 type Operation = ReturnType<typeof operations>[number];
 
 /** The operation's request as its document shows it; ids are those of what is there. */
-function exampleOf({ path, parameters = [], requestBody }: Operation, values: Readonly<Record<string, string>>) {
+function exampleOf(
+  { path, method, parameters = [], requestBody }: Operation,
+  values: Readonly<Record<string, string>>,
+) {
   const named = path.startsWith("/v1/runs")
     ? { id: values.runId! }
-    : path.startsWith("/v1/webhooks")
+    : path.startsWith("/v1/webhooks") || (method === "get" && path.includes("/by-name/"))
     ? { name: "kept" }
     : {};
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent({ ...values, ...named }[name as "id"]!));

@@ -280,7 +280,10 @@ describe("paths and methods", () => {
     expect([make.status, make.json.name]).toEqual([201, "a/runs"]);
     expect((await ask("PUT", "/v1/schedules/by-name/a%00b", { body: every })).json.code).toBe("invalid_option");
     expect((await ask("PUT", "/v1/schedules/by-name/%F0%27", { body: every })).status).toBeLessThan(500);
-    expect((await ask("GET", "/v1/schedules/by-name/a%2Fruns")).status).toBe(405);
+    expect((await ask("GET", "/v1/schedules/by-name/a%2Fruns")).json).toEqual(make.json);
+    expect((await ask("GET", "/v1/schedules/by-name/a%00b")).json.code).toBe("invalid_option");
+    const runs = await ask("PUT", "/v1/schedules/by-name/runs", { body: every });
+    expect((await ask("GET", "/v1/schedules/by-name/runs")).json).toEqual(runs.json);
   });
 
   it("answers HEAD like GET, OPTIONS with what there is, and any other method with 405", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { webhooks, type WebhooksOptions } from "../../../plugins/transports/http/mod.ts";
 import { webhookTask } from "../../../plugins/transports/http/webhook/task.ts";
 import { refusedRange } from "../../../plugins/transports/http/webhook/addresses.ts";
 import { SECRET } from "./deliveries.ts";
@@ -140,6 +141,32 @@ describe("a webhook's URL", () => {
     [new URL("https://example.com/"), {}],
   ])("takes %s with %j", (url, more) => {
     expect(make(url, more).name).toBe("notify");
+  });
+
+  it.each([
+    ["notaurl", '"notaurl"; expected an absolute URL'],
+    ["notaurl?key=hunter2", '"notaurl?…"; expected an absolute URL'],
+    ["https://user:hunter2@host:99999/", '"https://…"; expected an absolute URL'],
+    ["user:hun/ter2@host", '"…"; expected https:'],
+    ["https://u:hunter2@example.com/", "a URL with credentials; expected one without"],
+    ["ftp://example.com/x?key=hunter2", '"ftp://example.com/x?…"; expected https:'],
+    ["http://example.com/x?key=hunter2", '"http://example.com/x?…"; expected https:, allowHttp'],
+    [7, "7; expected an absolute URL"],
+    [undefined, "undefined; expected an absolute URL"],
+  ])("shows of %j what is no secret", (url, told) => {
+    expect(() => make(url)).toThrow(`webhookTask notify.url: ${told}`);
+    expect(() => make(url)).not.toThrow(/hunter|ter2/);
+  });
+
+  it("says of a secret that none was given, or what it is not", () => {
+    expect(() => webhooks({} as WebhooksOptions)).toThrow(
+      'webhooks.secret: nothing given; expected text of "whsec_" and base64',
+    );
+    const make = (secret: unknown) => () => webhooks({ secret: secret as string });
+    expect(make("hunter2")).toThrow("webhooks.secret: (hidden); expected text of");
+    expect(make(["whsec_Aw=="])).toThrow("webhooks.secret[0]: 1 bytes given; expected from 16 to 64 bytes");
+    expect(make([SECRET, {}])).toThrow("webhooks.secret[1]: an object given; expected text of");
+    expect(make([])).toThrow("webhooks.secret: 0 secrets given; expected from 1 to 5 of them");
   });
 
   it("refuses http: to a private host that is only allowed by name, and another host than the named one", () => {

@@ -8,13 +8,17 @@ import {
 } from "../../../../src/contract/mod.ts";
 import { infoFromJson } from "../info_json.ts";
 import { newToken } from "../token.ts";
+import { ANSWERS } from "./answers.ts";
 import type { Exchange, Reply } from "./exchange.ts";
 
 type Parameters = { readonly [key: string]: Json };
 
+/** What is asked for; whether it is what was answered, `ANSWERS` says. */
+type Request = Omit<Exchange, "fits">;
+
 /** How a call travels. */
 interface Carrier<Answer> {
-  request(parameters: Parameters): Exchange;
+  request(parameters: Parameters): Request;
   read(reply: Reply): Answer;
 }
 
@@ -72,21 +76,26 @@ export const CARRIERS: { readonly [Name in ApiCallName]: Carrier<ApiCalls[Name][
   nextRuns: { request: (parameters) => post("/v1/next-runs", parameters, true), read: member("nextRuns") },
 };
 
+/** A call as a request. */
+export function callRequest(name: ApiCallName, parameters: Parameters): Exchange {
+  return { ...CARRIERS[name].request(parameters), fits: (reply) => ANSWERS[name](reply, parameters) };
+}
+
 /** The part of an answer that a call is about. */
 function member<Answer>(name: string): (reply: Reply) => Answer {
   return ({ json }) => (json as Readonly<Record<string, unknown>>)[name] as Answer;
 }
 
-function get(path: string): Exchange {
+function get(path: string): Request {
   return { method: "GET", path, repeatable: true };
 }
 
-function post(path: string, body: unknown, repeatable = false): Exchange {
+function post(path: string, body: unknown, repeatable = false): Request {
   return { method: "POST", path, repeatable, ...(body === undefined ? {} : { body }) };
 }
 
 /** With a key, a creation may be made again: the server makes it once. It remembers only so many at a time. */
-function creation(body: unknown): Exchange {
+function creation(body: unknown): Request {
   if (Array.isArray(body) && body.length > MAX_IDEMPOTENT_CREATIONS) return post("/v1/schedules", body);
   return { ...post("/v1/schedules", body, true), headers: { "idempotency-key": newToken() } };
 }
@@ -102,12 +111,12 @@ function event(name: "pause" | "resume" | "trigger", repeatable: boolean): Carri
 }
 
 /** An option that travels in no header is refused here, as it would be there. */
-function change({ ifRevision, ...others }: Parameters, where: string): Partial<Exchange> {
+function change({ ifRevision, ...others }: Parameters, where: string): Partial<Request> {
   for (const key of Object.keys(others)) throw unknownOption(key, ["ifRevision"], `${where}.`);
   return ifMatch(ifRevision, where);
 }
 
-function ifMatch(ifRevision: Json | undefined, where: string): Partial<Exchange> {
+function ifMatch(ifRevision: Json | undefined, where: string): Partial<Request> {
   if (ifRevision === undefined) return {};
   if (typeof ifRevision === "string" && /^[\x21\x23-\x7e]{1,100}$/.test(ifRevision)) {
     return { headers: { "if-match": `"${ifRevision}"` } };

@@ -1,4 +1,10 @@
-import { errorFromWire, isPlainObject, SchedulerError, type WireError } from "../../../../src/contract/mod.ts";
+import {
+  errorFromWire,
+  isPlainObject,
+  isSchedulerError,
+  SchedulerError,
+  type WireError,
+} from "../../../../src/contract/mod.ts";
 import { CLIENT_RETRY_MAX_MS, CLIENT_RETRY_MS } from "../limits.ts";
 import type { HttpClientSettings } from "./options.ts";
 
@@ -13,6 +19,8 @@ export interface Exchange {
   readonly repeatable: boolean;
   /** It takes as long as somebody's handler. */
   readonly unhurried?: true;
+  /** Whether an answer is a scheduler's to this request. */
+  fits(reply: Reply): boolean;
 }
 
 /** What came back. */
@@ -84,11 +92,16 @@ async function attemptOnce(settings: HttpClientSettings, request: Exchange): Pro
   const limit = timeLimit(settings, request);
   try {
     const response = await settings.fetch(await requestOf(settings, request, url, limit.signal));
+    if (isRedirect(response)) throw redirected(response, url);
     const text = await response.text();
     if (!response.ok) throw failed(response, text, url);
-    return { status: response.status, json: text === "" ? undefined : parsed(response, text, url) };
+    const reply = { status: response.status, json: text === "" ? undefined : parsed(response, text, url) };
+    if (!request.fits(reply)) throw new ExchangeError(foreign(response, text, url, false), response.status);
+    return reply;
   } catch (error) {
     if (error instanceof ExchangeError || settings.signal?.aborted === true) throw error;
+    // Of a token that was asked for.
+    if (isSchedulerError(error, "invalid_option")) throw error;
     throw new ExchangeError(unreachable(url, request, error));
   } finally {
     limit.end();
@@ -126,8 +139,8 @@ async function requestOf(
   return new Request(url, {
     method,
     signal,
-    // A redirect would carry the call, and perhaps the token, to somebody else.
-    redirect: "error",
+    // A redirect would carry the call, and perhaps the token, to somebody else. It is told of, and not followed.
+    redirect: "manual",
     headers: {
       accept: "application/json",
       ...(known === undefined ? {} : { authorization: `Bearer ${known}` }),
@@ -162,14 +175,42 @@ function parsed(response: Response, text: string, url: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new ExchangeError(foreign(response, url, false, cause), response.status);
+    throw new ExchangeError(foreign(response, text, url, false, cause), response.status);
   }
 }
 
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+/** A browser tells neither the status of a redirect nor its headers. */
+function isRedirect({ status, type }: Response): boolean {
+  return type === "opaqueredirect" || REDIRECTS.includes(status);
+}
+
+function redirected(response: Response, url: string): ExchangeError {
+  void response.body?.cancel().catch(() => {});
+  const { status, headers } = response;
+  const place = headers.get("location");
+  const origin = place !== null && URL.canParse(place, url) ? new URL(place, url).origin : undefined;
+  // Of a scheme that has no origin the URL says "null".
+  const to = origin === undefined || origin === "null" ? "elsewhere" : `to ${origin}`;
+  const told = status === 0 ? "the answer" : `status ${status}`;
+  const message = `${url}: ${told} redirects ${to}, and redirects are refused; expected a scheduler's answer`;
+  const details = { url, status, ...(to === "elsewhere" ? {} : { origin }) };
+  return new ExchangeError(new SchedulerError("unreachable", message, { details }), status);
+}
+
 /** The error of an answer that is none of ours: of a proxy, or of another server. */
-function foreign({ status, headers }: Response, url: string, retryable: boolean, cause?: unknown): SchedulerError {
-  const type = headers.get("content-type") ?? "nothing";
-  return new SchedulerError("unreachable", `${url}: status ${status} with ${type}; expected a scheduler's answer`, {
+function foreign(
+  { status, headers }: Response,
+  text: string,
+  url: string,
+  retryable: boolean,
+  cause?: unknown,
+): SchedulerError {
+  const type = text === "" ? "no body" : headers.get("content-type") ?? "a body without a content type";
+  const message = `${url}: something else than a scheduler answered: status ${status} with ${type}; ` +
+    "expected a scheduler's answer";
+  return new SchedulerError("unreachable", message, {
     details: { url, status },
     retryable,
     ...(cause === undefined ? {} : { cause }),
@@ -181,7 +222,7 @@ function failed(response: Response, text: string, url: string): ExchangeError {
   const after = Number(headers.get("retry-after") ?? NaN);
   const retryAfter = Number.isFinite(after) && after >= 0 ? after : undefined;
   const problem = headers.get("content-type")?.startsWith("application/problem+json") ? readProblem(text) : undefined;
-  const error = problem === undefined ? foreign(response, url, BUSY.includes(status)) : errorFromWire(problem);
+  const error = problem === undefined ? foreign(response, text, url, BUSY.includes(status)) : errorFromWire(problem);
   return new ExchangeError(error, status, retryAfter);
 }
 

@@ -7,7 +7,7 @@ import {
   remoteClient,
   SchedulerError,
 } from "../../../../src/contract/mod.ts";
-import { CARRIERS } from "./calls.ts";
+import { callRequest, CARRIERS } from "./calls.ts";
 import { exchange, ExchangeError } from "./exchange.ts";
 import { type HttpClientOptions, type HttpClientSettings, readClientOptions } from "./options.ts";
 
@@ -21,7 +21,8 @@ import { type HttpClientOptions, type HttpClientSettings, readClientOptions } fr
  * agree. `trigger`, `transaction` and `invoke` are not, and a list of more than 1,000 schedules: after a lost connection
  * nobody knows whether they were carried out.
  *
- * Errors besides those of the calls: `unreachable` without an answer; `unauthenticated`; `rate_limited`.
+ * Errors besides those of the calls: `unreachable` without an answer, and for one that is no scheduler's, a redirect among
+ * them; `unauthenticated`; `rate_limited`; `invalid_option` for a token that was asked for and is none.
  *
  * @param url The server's address, with the path under which the app is mounted.
  * @throws {SchedulerError} `invalid_option`, `unknown_option` or `invalid_duration` for what is wrong with the options.
@@ -53,13 +54,14 @@ async function send<Name extends ApiCallName>(
   name: Name,
   parameters: { readonly [key: string]: Json },
 ): Promise<ApiCalls[Name]["answer"]> {
-  const { request, read } = CARRIERS[name];
   try {
-    return read(await exchange(settings, request(parameters)));
+    return CARRIERS[name].read(await exchange(settings, callRequest(name, parameters)));
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
-    if (name === "stop" && error.status === 409) return false as ApiCalls[Name]["answer"];
-    const { error: told } = error;
+    const { error: told, status } = error;
+    if (name === "stop" && status === 409 && isSchedulerError(told, "conflict")) {
+      return false as ApiCalls[Name]["answer"];
+    }
     if (!isSchedulerError(told, "not_found")) throw told;
     return await refused(settings, name, told) as ApiCalls[Name]["answer"];
   }
@@ -93,7 +95,7 @@ function quiet(name: ApiCallName, error: SchedulerError): false {
 /** Of one's own schedule a call may find nothing either: no run in progress, for one. */
 async function isHidden(settings: HttpClientSettings, id: string): Promise<boolean> {
   try {
-    await exchange(settings, CARRIERS.info.request({ id }));
+    await exchange(settings, callRequest("info", { id }));
     return false;
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;

@@ -4,9 +4,9 @@ import {
   MAX_TIMER_MS,
   parseDuration,
   plainOptions,
-  show,
   wholeNumber,
 } from "../../../../src/contract/mod.ts";
+import { refusedValue, showSecret, showUrl } from "../refused_value.ts";
 import { DEFAULT_ATTEMPTS, DEFAULT_CLIENT_TIMEOUT_MS, MAX_ATTEMPTS } from "../limits.ts";
 
 /** What {@linkcode httpClient} takes. */
@@ -30,7 +30,7 @@ export interface HttpClientOptions {
 export interface HttpClientSettings {
   /** The server's address, without a slash at the end. */
   readonly base: string;
-  readonly token: () => string | undefined | Promise<string>;
+  readonly token: () => string | undefined | Promise<string | undefined>;
   readonly signal: AbortSignal | undefined;
   readonly attempts: number;
   readonly timeoutMs: number;
@@ -75,17 +75,24 @@ function readBase(value: unknown): string {
   const fits = url !== undefined && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" &&
     url.username === "" && url.password === "";
   if (fits) return url.href.replace(/\/+$/, "");
-  throw invalidOption("httpClient.url", value, 'an address such as "https://schedules.example.com/base"');
+  throw refusedValue("httpClient.url", showUrl(value), 'an address such as "https://schedules.example.com/base"');
 }
 
 function readToken(value: unknown): HttpClientSettings["token"] {
   if (value === undefined) return () => undefined;
-  if (typeof value === "function") return value as () => string | Promise<string>;
-  if (typeof value === "string" && /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)) return () => value;
-  // Not shown: it is a secret, if a wrong one.
-  throw invalidOption(
-    "httpClient.token",
-    show(typeof value),
-    "a token in ASCII without spaces around it, or a function",
-  );
+  if (typeof value === "function") {
+    return async () => {
+      const token: unknown = await value();
+      return token === undefined ? undefined : checkToken(token);
+    };
+  }
+  const token = checkToken(value);
+  return () => token;
+}
+
+/** What `fetch` would say of a wrong token shows it. */
+function checkToken(value: unknown): string {
+  if (typeof value === "string" && /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)) return value;
+  const expected = "a token in ASCII without spaces around it, or a function that answers one";
+  throw refusedValue("httpClient.token", showSecret(value), expected);
 }

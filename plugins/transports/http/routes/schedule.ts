@@ -80,8 +80,10 @@ function addUpdate(app: OpenApp, context: HttpContext): void {
     body: updateRequest,
     example: { every: "2h" },
     responses: answersSchedule(200, answer.info, "The schedule as it is now."),
-    async handle({ c, params: { id }, body, call }) {
-      return respondInfo(await call("update", { id, to: body, ...readIfMatch(c) }));
+    async handle(request) {
+      const { params, body, call } = request;
+      const id = params.id!;
+      return respondInfo(await call("update", { id, to: body, ...await readIfMatch(request, id) }));
     },
   });
 }
@@ -103,8 +105,9 @@ function addStop(app: OpenApp, context: HttpContext): void {
     headers: ifMatch,
     responses: { 204: { description: "It was stopped." } },
     async handle(request) {
-      const { c, params: { id }, query, call } = request;
-      if (await call("stop", { ...query, id, ...readIfMatch(c) })) return c.body(null, 204);
+      const { c, params, query, call } = request;
+      const id = params.id!;
+      if (await call("stop", { ...query, id, ...await readIfMatch(request, id) })) return c.body(null, 204);
       await call("info", { id });
       throw new SchedulerError("conflict", `schedule ${id}: its only run has started, which is past stopping`, {
         details: { id },
@@ -134,9 +137,10 @@ function addEvent(app: OpenApp, context: HttpContext, name: keyof typeof EVENTS,
   });
 }
 
-async function makeEvent({ c, params, call }: OperationRequest, name: keyof typeof EVENTS): Promise<Response> {
+async function makeEvent(request: OperationRequest, name: keyof typeof EVENTS): Promise<Response> {
+  const { c, params, call } = request;
   const id = params.id!;
-  const done = await call(name, { id, ...readIfMatch(c) });
+  const done = await call(name, { id, ...await readIfMatch(request, id) });
   try {
     const info = await call("info", { id });
     return respondInfo(info, { body: { done, schedule: infoToJson(info) } });

@@ -1,9 +1,10 @@
 import { z } from "@hono/zod-openapi";
-import { invalidOption } from "../../../../src/contract/mod.ts";
+import { invalidOption, plainOptions } from "../../../../src/contract/mod.ts";
 import type { HttpContext } from "../context.ts";
 import { readIdempotencyKey } from "../idempotency.ts";
 import { addOperation, type OpenApp } from "../operation.ts";
-import { respondCreated } from "../respond.ts";
+import { noneOfName } from "../problem.ts";
+import { respondCreated, respondInfo } from "../respond.ts";
 import * as answer from "../schemas/answers.ts";
 import { queryBoolean, queryInstant, queryNumber } from "../schemas/leaves.ts";
 import { answers, answersSchedule, idempotencyKey } from "../schemas/parts.ts";
@@ -14,6 +15,7 @@ const tag = "schedules";
 /** Creating and listing schedules. */
 export function addScheduleRoutes(app: OpenApp, context: HttpContext): void {
   addCreate(app, context);
+  addGetByName(app, context);
   addPutByName(app, context);
   addList(app, context);
   addForTarget(app, context);
@@ -48,14 +50,38 @@ function addCreate(app: OpenApp, context: HttpContext): void {
   });
 }
 
+const byName = "/v1/schedules/by-name/{name}";
+
+function addGetByName(app: OpenApp, context: HttpContext): void {
+  addOperation(app, context, {
+    id: "getScheduleByName",
+    method: "get",
+    path: byName,
+    tag,
+    summary: "Everything about the caller's live schedule of that name",
+    changes: false,
+    params: z.object({ name: z.string() }),
+    query: z.looseObject({
+      owner: z.string().optional().openapi({ description: "Another than oneself: an admin only." }),
+    }),
+    responses: answersSchedule(200, answer.info, "The schedule."),
+    async handle({ principal, params, query, call }) {
+      const { owner = principal.id } = plainOptions(query, ["owner"], "by-name");
+      const { schedules: [found] } = await call("list", { name: params.name, owner, limit: 1 });
+      if (found === undefined) throw noneOfName(params.name!);
+      return respondInfo(await call("info", { id: found.id }));
+    },
+  });
+}
+
 function addPutByName(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
     id: "putScheduleByName",
     method: "put",
-    path: "/v1/schedules/by-name/{name}",
+    path: byName,
     tag,
     summary: "Makes a schedule of that name, or gives it a new definition",
-    description: "Safe to repeat: with nothing changed, nothing changes.",
+    description: "Safe to repeat: with nothing changed, nothing changes. `If-Match` is refused: PATCH by id takes it.",
     changes: true,
     params: z.object({ name: z.string() }),
     body: scheduleRequest,
@@ -65,6 +91,8 @@ function addPutByName(app: OpenApp, context: HttpContext): void {
       ...answersSchedule(200, answer.info, "It was there."),
     },
     async handle({ c, params: { name }, body, call }) {
+      const match = c.req.header("if-match");
+      if (match !== undefined) throw invalidOption("If-Match", match, "none here; PATCH of the schedule's id takes it");
       const given = (body as { readonly name?: unknown }).name;
       if (given !== undefined && given !== name) {
         throw invalidOption("name", given, `${JSON.stringify(name)}, the name in the path, or none`);

@@ -11,7 +11,9 @@ export const byId = z.object({ id: z.string().openapi({ description: "The schedu
 /** Headers of requests that change a schedule. */
 export const ifMatch = z.object({
   "if-match": z.string().optional().openapi({
-    description: "An `ETag`: refuses with 412 if the schedule was changed since it was answered.",
+    description:
+      "An `ETag`: refuses with 412 if the schedule was changed since it was answered. Of several, with commas " +
+      "between them, one has to match; a weak one, of `W/`, never does.",
   }),
 });
 

@@ -123,7 +123,10 @@ export const transactionStep = z.looseObject({
 
 /** A spec whose next runs are asked for. */
 export const nextRunsRequest = z.looseObject({
-  spec: z.looseObject({ ...timing, ...bounds, name: z.string().optional() }),
+  spec: z.looseObject(
+    { ...timing, ...bounds, name: z.string().optional() },
+    "expected an object with one of at, after, every and cron",
+  ),
   count: z.number().openapi({ description: "How many, at most 10,000." }),
   from: instant.optional().openapi({ description: "When the schedule would be made. Default: now." }),
 }).openapi("NextRunsRequest");

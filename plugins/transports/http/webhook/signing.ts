@@ -1,4 +1,4 @@
-import { SchedulerError } from "../../../../src/contract/mod.ts";
+import { refusedValue, showSecret } from "../refused_value.ts";
 import { MAX_SECRET_BYTES, MAX_SECRETS, MAX_SIGNATURES, MIN_SECRET_BYTES } from "./limits.ts";
 
 const PREFIX = "whsec_";
@@ -32,16 +32,16 @@ export class SigningKey {
 export function readSecrets(value: unknown, where: string): readonly SigningKey[] {
   const secrets: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (secrets.length === 0 || secrets.length > MAX_SECRETS) {
-    throw invalidSecret(where, `${secrets.length} secrets`, `from 1 to ${MAX_SECRETS} of them`);
+    throw refusedValue(where, `${secrets.length} secrets given`, `from 1 to ${MAX_SECRETS} of them`);
   }
   return secrets.map((secret, index) => {
     const place = Array.isArray(value) ? `${where}[${index}]` : where;
     const bytes = typeof secret === "string" && secret.startsWith(PREFIX)
       ? fromBase64(secret.slice(PREFIX.length))
       : undefined;
-    if (bytes === undefined) throw invalidSecret(place, "something else", `text of "${PREFIX}" and base64`);
+    if (bytes === undefined) throw refusedValue(place, showSecret(secret), `text of "${PREFIX}" and base64`);
     if (bytes.length < MIN_SECRET_BYTES || bytes.length > MAX_SECRET_BYTES) {
-      throw invalidSecret(place, `${bytes.length} bytes`, `from ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} bytes`);
+      throw refusedValue(place, `${bytes.length} bytes given`, `from ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} bytes`);
     }
     return new SigningKey(bytes);
   });
@@ -100,8 +100,4 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function invalidSecret(where: string, given: string, expected: string): SchedulerError {
-  return new SchedulerError("invalid_option", `${where}: ${given} given; expected ${expected}`, { details: { where } });
 }

@@ -1,4 +1,5 @@
 import { invalidOption, SchedulerError, show } from "../../../../src/contract/mod.ts";
+import { refusedValue, showUrl } from "../refused_value.ts";
 import { familyOf, refusedRange } from "./addresses.ts";
 import { MAX_ADDRESSES, MAX_ALLOWED_HOSTS, MAX_URL_LENGTH } from "./limits.ts";
 
@@ -77,16 +78,14 @@ export function hostOf(url: URL): string {
 export function readUrl(value: unknown, destinations: CheckedDestinations, where: string): URL {
   const text = value instanceof URL ? value.href : value;
   if (typeof text !== "string" || text.length > MAX_URL_LENGTH || !URL.canParse(text)) {
-    throw invalidOption(
-      where,
-      typeof text === "string" ? "text" : text,
-      `an absolute URL of at most ${MAX_URL_LENGTH} characters`,
-    );
+    throw refusedValue(where, showUrl(text), `an absolute URL of at most ${MAX_URL_LENGTH} characters`);
   }
   const url = new URL(text);
   url.hash = "";
   // What stands in a URL is shown; it is no place for a password.
-  if (url.username !== "" || url.password !== "") throw invalidOption(where, "a URL with credentials", "one without");
+  if (url.username !== "" || url.password !== "") {
+    throw refusedValue(where, "a URL with credentials", "one without");
+  }
   checkProtocol(url, destinations, where);
   const host = hostOf(url);
   if (familyOf(host) !== 0) checkAddress(host, host, destinations, where);
@@ -96,11 +95,11 @@ export function readUrl(value: unknown, destinations: CheckedDestinations, where
 
 function checkProtocol(url: URL, { hosts, allowHttp }: CheckedDestinations, where: string): void {
   if (url.protocol === "https:") return;
-  if (url.protocol !== "http:") throw invalidOption(where, url.protocol, "https:");
+  if (url.protocol !== "http:") throw refusedValue(where, showUrl(url), "https:");
   const host = hostOf(url);
   const isLoopback = isLocal(host) || refusedRange(host, false) === "loopback";
   if (allowHttp || (isLoopback && hosts.has(host))) return;
-  throw invalidOption(where, `http: to ${host}`, "https:, allowHttp, or a loopback address among allowHosts");
+  throw refusedValue(where, showUrl(url), "https:, allowHttp, or a loopback address among allowHosts");
 }
 
 function isLocal(host: string): boolean {
