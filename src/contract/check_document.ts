@@ -134,7 +134,7 @@ const PROGRESS: Shape = [
   ["sketch", optional(text)],
   ["pausedAt", optional(moment)],
   ["stopping", optional(oneOf(true))],
-  ["retired", optional(shaped([["at", moment], ["reason", text]]))],
+  ["retired", optional(shaped([["at", instant], ["reason", text]]))],
   ["history", check(`the text of at most ${MAX_HISTORY} runs`, (v) => isHistory(v, MAX_HISTORY))],
   ["decisions", listOf(check("an entry of five values", isDecision), MAX_DECISIONS)],
 ];

@@ -113,6 +113,11 @@ describe("checkDocument", () => {
     expect(failing).toThrow(new RegExp(`^${path}: .*expected`));
   });
 
+  it("B061 refuses an end so late that the retention would reach beyond every date", () => {
+    const late = withField("progress.retired", { at: 8.64e15, reason: "completed" });
+    expect(() => checkDocument(late)).toThrow("progress.retired.at: 8640000000000000; expected an instant");
+  });
+
   it("B061 refuses what is wrong inside a list, naming the place", () => {
     const second = { ...progress.runs[0], leaseUntil: "soon" };
     expect(() => checkDocument(withField("progress.runs", [progress.runs[0], second]))).toThrow(

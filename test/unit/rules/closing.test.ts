@@ -152,7 +152,13 @@ describe.each(STORES)("closing over %s", (kind) => {
     expect(text).toContain("gave back a run for the point 2026-01-01T00:00:01.000Z: its instance closed before");
     expect(lastRun).toMatchObject({ attempt: 3, outcome: "released" });
     const info = await reader.info(id);
-    expect(info).toMatchObject({ runCount: 3, faultCount: 0, consecutiveFaults: 0, retired: false, lastFault: undefined });
+    expect(info).toMatchObject({
+      runCount: 3,
+      faultCount: 0,
+      consecutiveFaults: 0,
+      retired: false,
+      lastFault: undefined,
+    });
   });
 
   it("X1 counts what closing cut off as a fault, and does not repeat it, where it may run at most once", async () => {
