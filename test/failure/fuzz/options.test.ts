@@ -112,7 +112,7 @@ const ACCEPTABLE: Readonly<Record<string, (value: unknown) => boolean>> = {
   tags: (value) => Array.isArray(value) && value.length <= MAX_TAGS && value.every(isText),
   owner: isText,
   runAs: (value) => isObject(value) && isText(value["id"]),
-  state: (value) => JSON.stringify(value) !== undefined,
+  state: isState,
   persist: isOneOf(true, false),
   adaptive: isOneOf(true, false),
   timeout: isDuration,
@@ -131,6 +131,15 @@ const ACCEPTABLE: Readonly<Record<string, (value: unknown) => boolean>> = {
   retry: (value) => isObject(value) && isWhole(0, MAX_RETRIES)(value["limit"]),
   maxFaults: isWhole(0, Number.MAX_SAFE_INTEGER),
 };
+
+/** A proxy that has no keys is an empty object, though this would have asked it for "toJSON" first. */
+function isState(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch (error) {
+    return isTrap(error);
+  }
+}
 
 function isInstant(value: unknown): boolean {
   const ms = value instanceof Date ? value.getTime() : typeof value === "string" ? Date.parse(value) : value;
