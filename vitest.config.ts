@@ -8,7 +8,8 @@ export default defineConfig({
     globalSetup: ["test/support/postgres_setup.ts"],
     // Processes rather than threads: the suites kill processes, and Deno gives a worker no process of its own.
     pool: "forks",
-    maxWorkers: 2,
+    // Many tests wait for processes and servers rather than for a core.
+    maxWorkers: 3,
     // Only to end what hangs: no test is to fail because the machine is busy.
     testTimeout: 60_000,
     hookTimeout: 60_000,

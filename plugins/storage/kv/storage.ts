@@ -79,7 +79,9 @@ export class KvStorage implements Storage {
       handle = "kv" in source ? source.kv : await openPath(source.path);
       const reader = new Reader(handle, this.#keys);
       await checkVersion(reader, this.#keys);
-      this.#opened = this.#assemble(handle, reader, clock);
+      const opened = this.#assemble(handle, reader, clock);
+      await opened.subscribers.begin();
+      this.#opened = opened;
     } catch (error) {
       if (handle !== undefined) this.#release(handle);
       throw error;

@@ -16,12 +16,18 @@ export class Subscribers {
   readonly #listeners = new Set<() => void>();
   #ending: Promise<void> = Promise.resolve();
   #stops: Promise<() => Promise<void>>[] = [];
-  #others: number | undefined;
+  /** How much of the count was others' when it was last seen. */
+  #others = 0;
   #looking: Promise<void> | undefined;
   #again = false;
 
   constructor(options: SubscribersOptions) {
     this.#options = options;
+  }
+
+  /** Sees the count before anybody can have looked for work: what others write from then on is told. */
+  async begin(): Promise<void> {
+    this.#others = this.#othersOf(await this.#options.read());
   }
 
   /** Adds a listener; answers a function that removes it. */
@@ -52,7 +58,6 @@ export class Subscribers {
 
   #stop(): void {
     const stops = this.#stops.splice(0);
-    this.#others = undefined;
     this.#ending = this.#ending.then(async () => {
       for (const result of await Promise.allSettled(stops)) {
         if (result.status === "fulfilled") await result.value();
@@ -69,12 +74,15 @@ export class Subscribers {
     });
   }
 
-  #heard({ value }: KvEntryLike): void {
+  #heard(entry: KvEntryLike): void {
     if (this.#listeners.size === 0) return;
-    const others = count(value) - this.#options.own();
     const before = this.#others;
-    this.#others = others;
-    if (before !== undefined && others > before) this.#tell();
+    this.#others = this.#othersOf(entry);
+    if (this.#others > before) this.#tell();
+  }
+
+  #othersOf({ value }: KvEntryLike): number {
+    return count(value) - this.#options.own();
   }
 
   #tell(): void {
