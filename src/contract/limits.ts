@@ -90,9 +90,6 @@ export const ABORT_GRACE_MS = 5_000;
 /** Documents that one `advance` takes: a batch's transaction stays in the order of ten milliseconds. */
 export const MAX_ADVANCE = 1_000;
 
-/** As long as nothing is late: none of a batch starts before all of it is written, so that the first need not wait for a thousandth. */
-export const PROMPT_ADVANCE = 200;
-
 /** Outcomes that wait until what is due has been claimed: enough for a burst, few enough to be written in one go. */
 export const MAX_HELD_SETTLEMENTS = 1_000;
 /** Milliseconds for which they wait: where claiming never pauses, schedules would else stay as if they were running. */
@@ -125,6 +122,9 @@ export const MAX_NEXT_RUNS = 10_000;
  * many bytes.
  */
 export const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
+
+/** Definitions of recurring schedules that a driver keeps parsed, some 2 KiB each. */
+export const MAX_CACHED_DEFINITIONS = 20_000;
 
 /** What one commit of Deno KV holds: keys that are checked, keys that are changed, bytes of both with their values. */
 export const MAX_KV_CHECKS = 100;

@@ -1,12 +1,5 @@
-import {
-  type AdvanceResult,
-  type Change,
-  MAX_ADVANCE,
-  PROMPT_ADVANCE,
-  type ScheduleDocument,
-  show,
-} from "../contract/mod.ts";
-import { type Claim, type Done, type Effect, park, step } from "../machine/mod.ts";
+import { type AdvanceResult, type Change, type ScheduleDocument, show } from "../contract/mod.ts";
+import { type Claim, type Done, park, step } from "../machine/mod.ts";
 import { Backoff } from "./backoff.ts";
 import { JumpWatch } from "./jump_watch.ts";
 import type { EngineParts } from "./parts.ts";
@@ -37,8 +30,6 @@ export class Pump {
   #again = false;
   /** Documents that are due may be left in the store. */
   #more = false;
-  /** What was claimed last was long due: there is a backlog, of which nothing is waited for. */
-  #behind = false;
   #cancelRetry: (() => void) | undefined;
   /** Store time minus this machine's. */
   offset = 0;
@@ -132,7 +123,7 @@ export class Pump {
 
   async #pumpOnce(): Promise<void> {
     const { slots, storage, clock, tasks } = this.#parts;
-    const limit = Math.min(this.#prefetch.room(slots), this.#behind ? MAX_ADVANCE : PROMPT_ADVANCE);
+    const limit = this.#prefetch.room(slots);
     this.#more = true;
     if (limit <= 0) return;
     const lanes = this.#lanes();
@@ -141,7 +132,6 @@ export class Pump {
     const result = await storage.advance({ lanes, limit, now: asked }, this.#stepper(claim));
     this.offset = result.now - asked;
     this.#more = result.more || lanes.length <= tasks.size;
-    this.#behind = result.values.some(({ result: { effects } }) => effects.some(isLate));
     this.#events.advanced(result);
     if (!result.more) {
       if (result.nextWake !== null) this.wakeAt(Math.max(result.nextWake, result.now + 1), result.now);
@@ -174,13 +164,6 @@ export class Pump {
       return result.document === document ? { value } : { value, document: result.document };
     };
   }
-}
-
-/** Later than this, runs are made up for rather than waited for: in large batches, which cost less. */
-const BEHIND_MS = 1_000;
-
-function isLate(effect: Effect): boolean {
-  return effect.type === "start" && effect.lateMs > BEHIND_MS;
 }
 
 /** A document that was found under a task of ours and says that it is of another one: somebody has edited it. */

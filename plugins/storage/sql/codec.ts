@@ -8,6 +8,7 @@ import {
   type ScheduleDocument,
   writeProgress,
 } from "../../../src/contract/mod.ts";
+import type { Definitions } from "./definitions.ts";
 import { columnText, fromColumnText, type ScheduleRow } from "./tables.ts";
 
 /** The columns that a document is read from. */
@@ -69,12 +70,15 @@ function wholeMs(instant: number | null): number | null {
   return instant === null ? null : Math.ceil(instant);
 }
 
-/** The document of a row, checked. */
-export function decodeRow(row: StoredTexts): Decoded {
+/** The document of a row, checked; its definition need not be parsed where it is known. */
+export function decodeRow(row: StoredTexts, known?: Definitions): Decoded {
   try {
-    const definition = JSON.parse(row.definition) as ScheduleDefinition;
-    const document = { id: row.id, definition, progress: readProgress(row.progress) };
-    return { document: checkDocument(row.parked === null ? document : { ...document, parked: row.parked }) };
+    const before = known?.get(row.id, row.definition);
+    const definition = before ?? JSON.parse(row.definition) as ScheduleDefinition;
+    const read = { id: row.id, definition, progress: readProgress(row.progress) };
+    const document = checkDocument(row.parked === null ? read : { ...read, parked: row.parked });
+    if (before === undefined) known?.set(row.id, row.definition, definition);
+    return { document };
   } catch (error) {
     return { damage: error instanceof Error ? error.message : String(error) };
   }

@@ -12,6 +12,7 @@ import {
   type Write,
 } from "../../../src/contract/mod.ts";
 import { type Decoded, decodeRow, inspectRow, type StoredTexts } from "../sql/codec.ts";
+import { Definitions } from "../sql/definitions.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
 import { conflictOf } from "../sql/transaction.ts";
 import type { Connection, Flush } from "./connection.ts";
@@ -37,6 +38,7 @@ export class Documents {
   readonly #connection: Connection;
   readonly #statements: Statements;
   readonly #cache = new DocumentCache(MAX_CACHED_CHARACTERS);
+  readonly #definitions = new Definitions();
 
   constructor(connection: Connection, statements: Statements) {
     this.#connection = connection;
@@ -99,7 +101,7 @@ export class Documents {
       const { id } = row;
       const document = this.#cache.get(id);
       return document === undefined
-        ? { id, ...decodeRow(row), definitionSize: row.definition.length }
+        ? { id, ...decodeRow(row, this.#definitions), definitionSize: row.definition.length }
         : { id, document };
     });
   }
