@@ -20,6 +20,9 @@ export type { SqliteOptions } from "./options.ts";
  * machine decides what is due. Another process's changes are noticed when the file changes. Its view
  * `ostinato_overview` is for people with an SQL shell.
  *
+ * A file of its own is flushed before a call resolves and before an outcome counts as written. Claims are flushed with the
+ * next of those: after a power cut the runs that were claimed last start again, unless they are `onLost: "fault"`.
+ *
  * In one process every connection to a file must come from one copy of SQLite, since two copies do not see each other's
  * locks: an application that has the same file open through better-sqlite3 passes a `database` of that library.
  *
