@@ -6,6 +6,7 @@ import {
   type Backlog,
   DEFAULT_BACKLOG_COUNT,
   type Duration,
+  EVENT_NAMES,
   invalidOption,
   isPlainObject,
   MAX_BACKLOG_COUNT,
@@ -22,7 +23,6 @@ import {
   wholeNumber,
 } from "./contract/mod.ts";
 import { checkConfig, type SchedulerConfig } from "./scheduler/config.ts";
-import { EVENT_NAMES } from "./scheduler/event_names.ts";
 import { type Chance, Host } from "./scheduler/host.ts";
 
 /** What `close` takes. */

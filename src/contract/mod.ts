@@ -14,6 +14,7 @@ export * from "./definition.ts";
 export * from "./document.ts";
 export * from "./errors.ts";
 export * from "./evaluate.ts";
+export * from "./event_names.ts";
 export * from "./events.ts";
 export * from "./explain.ts";
 export * from "./fault_error.ts";

@@ -2,6 +2,7 @@ import { isReservedKey } from "../client/mod.ts";
 import {
   type AnyPlugin,
   CONTRACT,
+  EVENT_NAMES,
   isPlainObject,
   nearestName,
   type OptionParser,
@@ -10,7 +11,6 @@ import {
   show,
   type Storage,
 } from "../contract/mod.ts";
-import { EVENT_NAMES } from "./event_names.ts";
 
 type Report = (problem: string) => void;
 

@@ -35,8 +35,9 @@ export function isAbout({ names, schedule, task }: EventFilter, event: KeptEvent
 }
 
 function eventName(given: string): SchedulerEventName {
-  if (Object.hasOwn(STREAMED, given)) return given as SchedulerEventName;
-  throw invalidOption("events.event", given, `names of ${Object.keys(STREAMED).join(", ")}`);
+  const name = STREAMED.find((one) => one === given);
+  if (name !== undefined) return name;
+  throw invalidOption("events.event", given, `names of ${STREAMED.join(", ")}`);
 }
 
 function one(query: URLSearchParams, key: "schedule" | "task"): string | undefined {

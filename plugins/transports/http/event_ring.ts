@@ -1,4 +1,5 @@
 import {
+  EVENT_NAMES,
   isSchedulerError,
   type ObservedEvent,
   type Principal,
@@ -7,23 +8,7 @@ import {
 } from "../../../src/contract/mod.ts";
 
 /** The events that are streamed. `closed` is none: the stream's end tells it. */
-export const STREAMED: Readonly<Record<Exclude<SchedulerEventName, "closed">, true>> = {
-  created: true,
-  updated: true,
-  stopped: true,
-  retired: true,
-  started: true,
-  succeeded: true,
-  faulted: true,
-  lost: true,
-  missed: true,
-  overlapped: true,
-  unclaimed: true,
-  leaseLost: true,
-  storeError: true,
-  parked: true,
-  unknownPolicy: true,
-};
+export const STREAMED: readonly SchedulerEventName[] = EVENT_NAMES.filter((name) => name !== "closed");
 
 /** An event of a stream. */
 export interface KeptEvent {

@@ -1,6 +1,5 @@
-import type { SchedulerEventName, SchedulerEvents, Storage } from "../../contract/mod.ts";
+import { EVENT_NAMES, type SchedulerEventName, type SchedulerEvents, type Storage } from "../../contract/mod.ts";
 import { composeScheduler, type Scheduler } from "../../scheduler.ts";
-import { EVENT_NAMES } from "../../scheduler/event_names.ts";
 import { makeTasks } from "./handlers.ts";
 import { Network } from "./network.ts";
 import { SimulatedHost, type WallClock } from "./host.ts";
@@ -97,7 +96,7 @@ export class Cluster {
       random: () => this.#chance.next(),
       newId: () => this.#ids.ulid(host.clock.now()),
     });
-    for (const name of EVENT_NAMES as readonly SchedulerEventName[]) {
+    for (const name of EVENT_NAMES) {
       scheduler.on(name, (event) => this.#told(host, name, event));
     }
     this.#all.push(host);

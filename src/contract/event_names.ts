@@ -1,4 +1,4 @@
-import type { SchedulerEventName } from "../contract/mod.ts";
+import type { SchedulerEventName } from "./events.ts";
 
 const EVENTS: Readonly<Record<SchedulerEventName, true>> = {
   created: true,
@@ -20,4 +20,4 @@ const EVENTS: Readonly<Record<SchedulerEventName, true>> = {
 };
 
 /** Every event that can be listened to. */
-export const EVENT_NAMES: readonly string[] = Object.keys(EVENTS);
+export const EVENT_NAMES: readonly SchedulerEventName[] = Object.keys(EVENTS) as SchedulerEventName[];
