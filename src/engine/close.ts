@@ -15,16 +15,16 @@ export async function closeRuns(engine: Engine, drainMs: number, claimed: Promis
   await release(engine, unstarted(engine), false);
   const ended = Promise.all([claimed, engine.drained()]).then(() => {});
   await within(clock, drainMs, ended);
-  const late = [...engine.runs.values()].filter(({ startedMono, over }) => startedMono !== undefined && !over);
+  const late = engine.runs.values().filter(({ startedMono, over }) => startedMono !== undefined && !over);
   for (const execution of late) execution.abort("closed");
   await within(clock, ABORT_GRACE_MS, ended);
   await release(engine, unstarted(engine), false);
-  for (const execution of late) if (execution.finish()) execution.discard?.();
+  for (const execution of late) if (execution.finish()) execution.discard();
   await release(engine, late.filter(({ settling }) => !settling), true);
 }
 
 function unstarted(engine: Engine): Execution[] {
-  return [...engine.runs.values()].filter(({ startedMono }) => startedMono === undefined);
+  return engine.runs.values().filter(({ startedMono }) => startedMono === undefined);
 }
 
 /** Resolves when a promise does, or after a time. */

@@ -12,13 +12,14 @@ import {
   type TransactionClient,
 } from "../contract/mod.ts";
 import type { Execution } from "./execution.ts";
-import type { RunUnit } from "./parts.ts";
+import type { EngineParts, RunUnit } from "./parts.ts";
 
 /** What a handler is told of a scheduled run. Parts that cost something are made when they are asked for. */
 export class ScheduledContext implements RunContext {
   readonly #execution: Execution;
-  readonly #openUnit: () => RunUnit;
-  readonly logger: Logger;
+  readonly #parts: Pick<EngineParts, "logger" | "openUnit">;
+  #retire: RunContext["retire"] | undefined;
+  #requireCaller: RunContext["requireCaller"] | undefined;
   readonly caller = undefined;
   /** The handler's own copy. */
   #state: Json | undefined;
@@ -27,10 +28,13 @@ export class ScheduledContext implements RunContext {
   /** The reason given to `retire`, if any. */
   retireReason: string | undefined;
 
-  constructor(execution: Execution, logger: Logger, openUnit: () => RunUnit) {
+  constructor(execution: Execution, parts: Pick<EngineParts, "logger" | "openUnit">) {
     this.#execution = execution;
-    this.#openUnit = openUnit;
-    this.logger = logger;
+    this.#parts = parts;
+  }
+
+  get logger(): Logger {
+    return this.#parts.logger;
   }
 
   get scheduledAt(): Date {
@@ -81,32 +85,37 @@ export class ScheduledContext implements RunContext {
   }
 
   get schedules(): TransactionClient {
-    this.unit ??= this.#execution.over ? this.#lateUnit() : this.#openUnit();
+    this.unit ??= this.#execution.over ? this.#lateUnit() : this.#parts.openUnit(this.#execution.document);
     return this.unit.client;
   }
 
   // Functions rather than methods, so that a handler may take its context apart.
-  readonly requireCaller = (): Principal => {
-    throw new SchedulerError(
-      "no_caller",
-      `run ${this.runId} of schedule ${this.schedule.id} has no caller: it was scheduled, not invoked`,
-    );
-  };
-
-  readonly retire = (reason: string): void => {
-    const read = readReason(reason);
-    if (this.#execution.over) {
+  // Functions, so that a handler may take them out of its context.
+  get requireCaller(): RunContext["requireCaller"] {
+    return this.#requireCaller ??= (): Principal => {
       throw new SchedulerError(
-        "conflict",
-        `retire: the run is over; stop schedule ${this.schedule.id} through the scheduler itself from now on`,
+        "no_caller",
+        `run ${this.runId} of schedule ${this.schedule.id} has no caller: it was scheduled, not invoked`,
       );
-    }
-    this.retireReason = read;
-  };
+    };
+  }
+
+  get retire(): RunContext["retire"] {
+    return this.#retire ??= (reason: string): void => {
+      const read = readReason(reason);
+      if (this.#execution.over) {
+        throw new SchedulerError(
+          "conflict",
+          `retire: the run is over; stop schedule ${this.schedule.id} through the scheduler itself from now on`,
+        );
+      }
+      this.retireReason = read;
+    };
+  }
 
   /** For what a handler left behind and that asks only now: nobody would commit it, so it refuses. */
   #lateUnit(): RunUnit {
-    const unit = this.#openUnit();
+    const unit = this.#parts.openUnit(this.#execution.document);
     unit.discard();
     return unit;
   }

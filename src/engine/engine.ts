@@ -8,6 +8,7 @@ import { Renewer } from "./renewer.ts";
 import { type Outcome, Runner } from "./runner.ts";
 import { Settler } from "./settler.ts";
 import { tell, tellLeaseLost, tellStarted } from "./teller.ts";
+import { TransientMap } from "./transient_map.ts";
 import { Unclaimed } from "./unclaimed.ts";
 
 /**
@@ -17,7 +18,7 @@ import { Unclaimed } from "./unclaimed.ts";
 export class Engine {
   readonly parts: EngineParts;
   /** Runs that this instance holds, until they are settled. */
-  readonly runs = new Map<string, Execution>();
+  readonly runs = new TransientMap<Execution>();
   readonly #pump: Pump;
   readonly #runner: Runner;
   readonly #settler: Settler;
@@ -205,7 +206,7 @@ export class Engine {
   }
 
   #hold(document: ScheduleDocument, run: LiveRun, lateMs: number): void {
-    const execution = new Execution(document, run, lateMs, (self) => this.#runner.begin(self));
+    const execution = new Execution(document, run, lateMs, this.#runner);
     this.runs.set(execution.id, execution);
     this.parts.slots.push(execution);
     this.#renewer.watch();

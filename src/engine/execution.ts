@@ -9,6 +9,7 @@ import {
   SchedulerError,
 } from "../contract/mod.ts";
 import { runId } from "../machine/mod.ts";
+import type { ScheduledContext } from "./context.ts";
 
 /** Why a run was told to end. */
 export type EndCause = AbortCause | "timeout" | "lease_lost" | "closed";
@@ -22,7 +23,17 @@ const REASONS: Readonly<Record<EndCause, string>> = {
   closed: "the scheduler is closing and its drain time is over",
 };
 
-/** One run that this instance holds: claimed, then started, then over. */
+/** Who calls the handlers of runs. */
+export interface Starter {
+  begin(execution: Execution): void;
+  /** Ends a run without its handler. */
+  expire(execution: Execution): void;
+}
+
+/**
+ * One run that this instance holds: claimed, then started, then over. It has no functions of its own: V8 puts a closure
+ * that is assigned to a property into its old generation, where it would keep the run and its document for long.
+ */
 export class Execution {
   readonly id: string;
   readonly document: ScheduleDocument;
@@ -39,22 +50,29 @@ export class Execution {
   /** Its outcome is on its way into the store. */
   settling = false;
   leaseUntil: number;
-  /** Ends it without its handler; set once it has started. */
-  expire: (() => void) | undefined;
-  /** Drops what its handler changed, and refuses further changes; set once it has started. */
-  discard: (() => void) | undefined;
-  /** Starts it; called once, when it has a slot. */
-  readonly begin: () => void;
+  /** What its handler is told; set once it has started. */
+  context: ScheduledContext | undefined;
+  readonly #starter: Starter;
   #controller: AbortController | undefined;
   #cancelTimer: (() => void) | undefined;
 
-  constructor(document: ScheduleDocument, run: LiveRun, lateMs: number, begin: (self: Execution) => void) {
-    this.begin = () => begin(this);
+  constructor(document: ScheduleDocument, run: LiveRun, lateMs: number, starter: Starter) {
+    this.#starter = starter;
     this.id = runId(document.id, run.fence);
     this.document = document;
     this.run = run;
     this.lateMs = lateMs;
     this.leaseUntil = run.leaseUntil;
+  }
+
+  /** Starts it; called once, when it has a slot. */
+  begin(): void {
+    this.#starter.begin(this);
+  }
+
+  /** Drops what its handler changed, and refuses further changes. */
+  discard(): void {
+    this.context?.unit?.discard();
   }
 
   /** The run's signal; made when somebody asks for it. */
@@ -80,7 +98,10 @@ export class Execution {
   abortWithin(clock: Clock, cause: EndCause): void {
     this.abort(cause);
     this.#cancelTimer?.();
-    if (!this.over) this.#cancelTimer = clock.setTimer(() => this.expire?.(), ABORT_GRACE_MS);
+    if (this.over) return;
+    this.#cancelTimer = clock.setTimer(() => {
+      if (this.context !== undefined) this.#starter.expire(this);
+    }, ABORT_GRACE_MS);
   }
 
   /** Ends it; answers false if it was over already. */

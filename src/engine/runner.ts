@@ -11,7 +11,7 @@ import {
 import type { Settlement } from "../machine/mod.ts";
 import { ScheduledContext } from "./context.ts";
 import { isThenable } from "./emitter.ts";
-import type { EndCause, Execution } from "./execution.ts";
+import type { EndCause, Execution, Starter } from "./execution.ts";
 import { faultOf, isA, retryOf } from "./fault.ts";
 import type { EngineParts, Prepared, RunChanges, RunUnit } from "./parts.ts";
 
@@ -38,7 +38,7 @@ const TOLD: Readonly<Partial<Record<EndCause, Settlement["outcome"]>>> = {
 };
 
 /** Calls handlers and turns whatever they do into a settlement. */
-export class Runner {
+export class Runner implements Starter {
   readonly #parts: EngineParts;
   readonly #events: RunnerEvents;
   /** Store time minus this machine's. */
@@ -57,12 +57,11 @@ export class Runner {
     const task = tasks.get(definition.task);
     execution.startedMono = clock.monotonic();
     execution.startedAt = clock.now() + this.#offset();
-    const context = new ScheduledContext(execution, this.#parts.logger, () => this.#parts.openUnit(execution.document));
-    execution.expire = () => this.#end(execution, context, undefined, undefined);
-    execution.discard = () => context.unit?.discard();
+    const context = new ScheduledContext(execution, this.#parts);
+    execution.context = context;
     if (definition.timeout !== undefined) execution.limit(clock, definition.timeout);
     // Told to end while it waited for its slot: its handler is not called at all.
-    if (execution.cause !== undefined) return execution.expire();
+    if (execution.cause !== undefined) return this.expire(execution);
     this.#events.started(execution);
     let result: unknown;
     let waits: boolean;
@@ -77,6 +76,10 @@ export class Runner {
       (value) => this.#end(execution, context, value, undefined),
       (error) => this.#end(execution, context, undefined, { error }),
     );
+  }
+
+  expire(execution: Execution): void {
+    this.#end(execution, execution.context!, undefined, undefined);
   }
 
   #prepareAndCall(task: AnyTask | undefined, execution: Execution, context: ScheduledContext): unknown {

@@ -9,6 +9,7 @@ import {
 import { type Claim, type Done, step } from "../machine/mod.ts";
 import { Backoff } from "./backoff.ts";
 import type { Execution } from "./execution.ts";
+import { Fifo } from "./fifo.ts";
 import { faultOf } from "./fault.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Outcome } from "./runner.ts";
@@ -41,7 +42,7 @@ export class Settler {
   readonly #parts: EngineParts;
   readonly #events: SettlerEvents;
   readonly #backoff: Backoff;
-  #pending: Pending[] = [];
+  readonly #pending = new Fifo<Pending>();
   #scheduled = false;
   #flushing = false;
   #stopped = false;
@@ -104,14 +105,15 @@ export class Settler {
   async #run(): Promise<void> {
     this.#flushing = true;
     while (this.#pending.length > 0 && !this.#stopped && !this.#isHeld()) {
-      const batch = this.#pending.splice(0, MAX_GROUPS);
+      const batch = this.#pending.take(MAX_GROUPS);
       this.#release();
       const done = this.#parts.clock.busy?.();
       try {
         this.#tell(batch, await this.#apply(batch));
         this.#backoff.reset();
       } catch (error) {
-        this.#pending = [...batch, ...this.#pending];
+        // To the end: each is of another run, so their order does not matter.
+        for (const pending of batch) this.#pending.push(pending);
         this.#events.failed(error);
         done?.();
         await new Promise<void>((resolve) => this.#cancelRetry = this.#backoff.next(resolve));

@@ -1,5 +1,6 @@
 import type { AnyTask } from "../contract/mod.ts";
 import type { Execution } from "./execution.ts";
+import { Fifo } from "./fifo.ts";
 
 /** Room for runs on this instance: over all tasks and for each, with the runs that are claimed and wait for it. */
 export class Slots {
@@ -10,7 +11,7 @@ export class Slots {
   #stopped = false;
   readonly #tasks = new Map<string, TaskSlots>();
   /** Tasks with waiting runs, in the order of their turns. */
-  readonly #turns = new Set<TaskSlots>();
+  readonly #turns: TaskSlots[] = [];
 
   constructor(concurrency: number, tasks: Iterable<AnyTask>) {
     this.concurrency = concurrency;
@@ -19,7 +20,7 @@ export class Slots {
 
   /** Makes room for a task's runs; it stays, for runs that are left when the task is gone. */
   add({ name, concurrency: limit = this.concurrency }: AnyTask): void {
-    if (!this.#tasks.has(name)) this.#tasks.set(name, { limit, running: 0, queue: [], head: 0 });
+    if (!this.#tasks.has(name)) this.#tasks.set(name, { limit, running: 0, queue: new Fifo() });
   }
 
   get queued(): number {
@@ -39,7 +40,7 @@ export class Slots {
   /** How many more runs of a limited task may be claimed now. */
   room(task: string): number {
     const slots = this.#tasks.get(task);
-    return slots === undefined ? 0 : slots.limit - slots.running - waiting(slots);
+    return slots === undefined ? 0 : slots.limit - slots.running - slots.queue.length;
   }
 
   /** Whether a run of the task would have to wait for another one to end. */
@@ -50,9 +51,9 @@ export class Slots {
 
   push(execution: Execution): void {
     const slots = this.#tasks.get(execution.document.definition.task)!;
+    if (slots.queue.length === 0) this.#turns.push(slots);
     slots.queue.push(execution);
     this.#queued++;
-    this.#turns.add(slots);
   }
 
   /** Starts nothing any more (X1). */
@@ -71,15 +72,11 @@ export class Slots {
   /** The next run that has room, its slot taken; tasks take turns. */
   #take(): Execution | undefined {
     if (this.#stopped || this.#running >= this.concurrency) return undefined;
-    for (const slots of this.#turns) {
+    for (const [turn, slots] of this.#turns.entries()) {
       if (slots.running >= slots.limit) continue;
-      const execution = slots.queue[slots.head++]!;
-      this.#turns.delete(slots);
-      if (slots.head < slots.queue.length) this.#turns.add(slots);
-      else {
-        slots.queue = [];
-        slots.head = 0;
-      }
+      const execution = slots.queue.shift()!;
+      this.#turns.splice(turn, 1);
+      if (slots.queue.length > 0) this.#turns.push(slots);
       slots.running++;
       this.#running++;
       this.#queued--;
@@ -97,11 +94,6 @@ export class Slots {
 
 interface TaskSlots {
   readonly limit: number;
+  readonly queue: Fifo<Execution>;
   running: number;
-  queue: Execution[];
-  head: number;
-}
-
-function waiting(slots: TaskSlots): number {
-  return slots.queue.length - slots.head;
 }

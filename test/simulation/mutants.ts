@@ -129,7 +129,7 @@ const ENGINE: readonly Mutant[] = [
   {
     name: "forgets an outcome when the store fails",
     file: "src/engine/settler.ts",
-    line: "this.#pending = [...batch, ...this.#pending];",
+    line: "for (const pending of batch) this.#pending.push(pending);",
     becomes: "",
     seed: 0,
   },

@@ -1,7 +1,8 @@
 import type { ScheduleDocument } from "../../../src/contract/mod.ts";
 
 interface Entry {
-  document: ScheduleDocument;
+  /** `undefined` once it is forgotten: tables that a `Map` has outgrown lead to what was in them for long. */
+  document: ScheduleDocument | undefined;
   readonly definitionSize: number;
   size: number;
 }
@@ -58,6 +59,9 @@ export class DocumentCache {
   /** Forgets one. */
   delete(id: string): void {
     const young = this.#young.get(id);
+    const entry = young ?? this.#old.get(id);
+    if (entry === undefined) return;
+    entry.document = undefined;
     if (young === undefined) return void this.#old.delete(id);
     this.#youngSize -= young.size;
     this.#young.delete(id);
