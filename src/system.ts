@@ -1,5 +1,5 @@
 /**
- * The only file that touches the machine's clocks, timers and randomness.
+ * The only file that touches the machine's clocks, timers and randomness, and what the process does with rejections.
  *
  * @module
  */
@@ -10,8 +10,24 @@ interface Runtime {
   setTimeout(callback: () => void, delayMs: number): unknown;
   clearTimeout(timer: unknown): void;
   setImmediate?: (callback: () => void) => unknown;
+  addEventListener?(type: "unhandledrejection", listener: (event: RejectionEvent) => void): void;
+  removeEventListener?(type: "unhandledrejection", listener: (event: RejectionEvent) => void): void;
   readonly Deno?: { unrefTimer(timer: number): void };
-  readonly process?: { getBuiltinModule?(name: "node:async_hooks"): AsyncHooks | undefined };
+  readonly process?: Process;
+}
+
+interface Process {
+  getBuiltinModule?(name: "node:async_hooks"): AsyncHooks | undefined;
+  readonly execArgv?: readonly string[];
+  readonly env?: { readonly NODE_OPTIONS?: string | undefined };
+  on?(event: "unhandledRejection", listener: (reason: unknown) => void): void;
+  off?(event: "unhandledRejection", listener: (reason: unknown) => void): void;
+  listenerCount?(event: "unhandledRejection"): number;
+}
+
+interface RejectionEvent {
+  readonly reason: unknown;
+  preventDefault(): void;
 }
 
 interface AsyncHooks {
@@ -59,6 +75,53 @@ export function runScope<Run>(): RunScope<Run> {
   if (hooks === undefined) return { enter: (_run, work) => work(), current: () => undefined };
   const storage = new hooks.AsyncLocalStorage<Run>();
   return { enter: (run, work) => storage.run(run, work), current: () => storage.getStore() };
+}
+
+/** Answers whether it has dealt with a rejection that nobody handles, which then does not end the process. */
+type Containment = (reason: unknown) => boolean;
+
+const containments = new Set<Containment>();
+let deafen: (() => void) | undefined;
+
+/**
+ * Asks about each rejection that nobody handles, in the scope of the run that it comes from, until the answered function
+ * is called. One that is not contained comes to what it would have come to.
+ */
+export function onUnhandledRejection(contain: Containment): () => void {
+  containments.add(contain);
+  deafen ??= hearRejections();
+  return () => {
+    if (!containments.delete(contain) || containments.size > 0) return;
+    deafen?.();
+    deafen = undefined;
+  };
+}
+
+function isContained(reason: unknown): boolean {
+  return [...containments].some((contain) => contain(reason));
+}
+
+function hearRejections(): () => void {
+  const { Deno: deno, process } = runtime;
+  if (deno !== undefined) {
+    const listener = (event: RejectionEvent) => {
+      if (isContained(event.reason)) event.preventDefault();
+    };
+    runtime.addEventListener?.("unhandledrejection", listener);
+    return () => runtime.removeEventListener?.("unhandledrejection", listener);
+  }
+  // Whoever has told Node what is to become of rejections is left with that.
+  if (process === undefined || isModeChosen(process)) return () => {};
+  const listener = (reason: unknown) => {
+    // A listener stands in for Node's own way with all of them, which is to throw.
+    if (!isContained(reason) && process.listenerCount?.("unhandledRejection") === 1) throw reason;
+  };
+  process.on?.("unhandledRejection", listener);
+  return () => process.off?.("unhandledRejection", listener);
+}
+
+function isModeChosen({ execArgv = [], env }: Process): boolean {
+  return [...execArgv, env?.NODE_OPTIONS ?? ""].some((flags) => flags.includes("--unhandled-rejections"));
 }
 
 /** Uniform in [0, 1). */

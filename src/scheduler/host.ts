@@ -15,13 +15,14 @@ import {
   SchedulerError,
   SYSTEM_ID,
 } from "../contract/mod.ts";
-import { Emitter, Engine, type EngineParts, type RunningCall, Slots } from "../engine/mod.ts";
+import { Emitter, Engine, type EngineParts, Slots } from "../engine/mod.ts";
 import type { MachineEnv } from "../machine/mod.ts";
-import { newId, random, runScope, systemClock } from "../system.ts";
+import { newId, random, systemClock } from "../system.ts";
 import { memory } from "../../plugins/storage/memory/mod.ts";
 import { mergeBacklog } from "./backlog.ts";
 import { Calls, closed } from "./calls.ts";
 import type { CheckedConfig } from "./config.ts";
+import { HandlerCalls } from "./handler_calls.ts";
 import { KnownTasks } from "./known_tasks.ts";
 import { prepare } from "./prepare.ts";
 
@@ -50,7 +51,7 @@ export class Host implements ClientHost {
   readonly #slots: Slots;
   readonly #engines: Readonly<Record<Place, Engine>>;
   readonly #calls = new Calls();
-  readonly #scope = runScope<RunningCall>();
+  readonly #handlers: HandlerCalls;
   #opening: Promise<void> | undefined;
   #opened = false;
   #started = false;
@@ -65,6 +66,7 @@ export class Host implements ClientHost {
     this.clock = config.clock ?? systemClock();
     this.logger = config.logger;
     this.emitter = new Emitter(config.logger);
+    this.#handlers = new HandlerCalls(config.logger);
     this.env = {
       policies: config.policies,
       optionKeys: new Set(config.parsers.keys()),
@@ -132,7 +134,7 @@ export class Host implements ClientHost {
       leaseMs: this.#config.leaseMs,
       unref: this.#config.unref,
       prepare,
-      enter: this.#scope.enter,
+      enter: this.#handlers.enter,
       openUnit: ({ definition }) => createUnit(this, authorityOf(definition), { draining: true }),
       applyLocal: (changes) =>
         void this.apply("local", [changes]).catch((error) =>
@@ -191,7 +193,7 @@ export class Host implements ClientHost {
 
   /** Runs what is due now; two calls at once are one. Answers when something is due next. */
   async tick(budgetMs: number): Promise<number | null> {
-    if (this.#isInRun()) {
+    if (this.#handlers.isInside()) {
       throw new SchedulerError("conflict", "tick: called by a run of this scheduler, which it would wait for");
     }
     await this.ready();
@@ -211,14 +213,9 @@ export class Host implements ClientHost {
   /** Ends everything in order; once. */
   close(drainMs: number): Promise<void> {
     this.#closing ??= this.#close(drainMs);
-    if (!this.#isInRun()) return this.#closing;
+    if (!this.#handlers.isInside()) return this.#closing;
     this.#closing.catch((error) => this.logger.error("closing, as a run has asked for, failed", error));
     return Promise.resolve();
-  }
-
-  /** Whether the present call is made by a handler of this scheduler that is not over. */
-  #isInRun(): boolean {
-    return this.#scope.current()?.over === false;
   }
 
   async #close(drainMs: number): Promise<void> {
@@ -233,6 +230,7 @@ export class Host implements ClientHost {
       ]);
       this.#closed = true;
     } finally {
+      this.#handlers.end();
       this.emitter.emit("closed", {});
     }
   }
@@ -297,7 +295,7 @@ export class Host implements ClientHost {
       id: this.newId(),
       middleware: this.#engines.stored.parts.middleware,
       unit: createUnit(this, caller, { draining: true }),
-      enter: this.#scope.enter,
+      enter: this.#handlers.enter,
       commit: (changes) => this.#commit(changes),
     });
   }

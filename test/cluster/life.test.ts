@@ -36,6 +36,32 @@ describe("the life of a process", { timeout: 90_000 }, () => {
     expect(child.errors()).toBe("");
   });
 
+  describe.each([{ mode: "leaving", open: true }, { mode: "leaving and closed", open: false }])(
+    "$mode",
+    ({ mode, open }) => {
+      it("F1 B153: what handlers leave rejected behind is logged and ends nothing; what the application leaves does", async () => {
+        const child = live(mode);
+        const when = ["at once", "when it is over", "while it runs"];
+        expect(await child.said((message) => "told" in message)).toEqual({
+          told: ["invoked", "scheduled"].flatMap((by) => when.map((time) => `${by}: ${time}`)),
+          // X3: of ours, none is left by a closed one. Deno has its own way of listening.
+          listeners: open && !("Deno" in globalThis) ? 1 : 0,
+        });
+        expect(await child.ended).toBe(1);
+        expect(child.errors()).toContain("Error: the application");
+        expect(child.messages.some((message) => "survived" in message)).toBe(false);
+      });
+    },
+  );
+
+  it.skipIf("Deno" in globalThis)("F1: who has told Node what becomes of rejections is left with it", async () => {
+    const child = live("leaving", { node: ["--unhandled-rejections=warn"] });
+    expect(await child.said((message) => "told" in message)).toEqual({ told: [], listeners: 0 });
+    await child.said((message) => "survived" in message);
+    expect(child.errors()).toContain("Error: the application");
+    child.process.kill("SIGKILL");
+  });
+
   it("X3 B155: 10,000 runs with a timeout leave less than 10 MB and no warning of too many listeners", async () => {
     const child = live("leaking", { node: ["--expose-gc"], deno: ["--v8-flags=--expose-gc"] });
     const told = await child.said((message) => "grown" in message);

@@ -74,6 +74,40 @@ async function rejecting(): Promise<void> {
   say({ faults, errors, refused });
 }
 
+/** Handlers leave promises behind that are rejected; then the application itself does, while the scheduler is open or closed. */
+async function leaving(open: boolean): Promise<void> {
+  const told: string[] = [];
+  const logger = {
+    ...quiet,
+    error: (_message: string, reason?: unknown) => {
+      told.push(String((reason as Error | undefined)?.message));
+      throw new Error("the log is full");
+    },
+  };
+  const leave = (when: string) => void Promise.reject(new Error(when));
+  const careless = defineTask("careless", async (by: string) => {
+    leave(`${by}: at once`);
+    void (async () => {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      throw new Error(`${by}: while it runs`);
+    })();
+    setTimeout(() => leave(`${by}: when it is over`), 100);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+  const scheduler = createScheduler({ tasks: [careless], logger });
+  const other = createScheduler({ tasks: [careless], logger });
+  await Promise.all([scheduler.start(), other.start()]);
+  await scheduler.after(careless, 0, "scheduled");
+  await other.invoke(careless, "invoked");
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await other.close();
+  if (!open) await scheduler.close();
+  say({ told: told.sort(), listeners: process.listenerCount("unhandledRejection") });
+  leave("the application");
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  say({ survived: true });
+}
+
 /** What 10,000 further runs leave behind. */
 async function leaking(): Promise<void> {
   const collect = (globalThis as unknown as { gc: () => void }).gc;
@@ -110,6 +144,8 @@ const modes: Record<string, () => Promise<void>> = {
   unref: () => idle(true),
   closed,
   rejecting,
+  leaving: () => leaving(true),
+  "leaving and closed": () => leaving(false),
   leaking,
 };
 await modes[mode]!();
