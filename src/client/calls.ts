@@ -22,6 +22,7 @@ import { type Creation, type CreationRequest, prepare, prepareMany } from "./cre
 import { explain } from "./explain.ts";
 import type { ClientHost, Done } from "./host.ts";
 import { infoOf, runsOf } from "./info.ts";
+import { kept, keptRequest, keptRequests } from "./kept.ts";
 import { type ClientEvent, eventOperation, isGone, isLive } from "./operations.ts";
 import { mayManage, notFound, notYours } from "./principal.ts";
 import { flatRequest } from "./request.ts";
@@ -75,8 +76,9 @@ export class Calls implements TransactionClient, ScheduleCalls {
   }
 
   createMany(requests: readonly ScheduleRequest[]): Promise<readonly Schedule[]> {
+    const given = keptRequests(requests);
     return this.scope.call(async () => {
-      return (await this.scope.many(await prepareMany(this.host, this.principal, requests))).map((done) =>
+      return (await this.scope.many(await prepareMany(this.host, this.principal, given))).map((done) =>
         this.created(done)
       );
     });
@@ -84,14 +86,16 @@ export class Calls implements TransactionClient, ScheduleCalls {
 
   /** Creates one schedule that is given as one flat object, as transports give it; `where` as in `flatRequest`. */
   create(request: unknown, where = ""): Promise<Schedule> {
+    const given = keptRequest(request);
     return this.scope.call(async () => {
-      return this.created(await this.scope.one(await this.prepare(flatRequest(request, where))));
+      return this.created(await this.scope.one(await this.prepare(flatRequest(given, where))));
     });
   }
 
   valid(id: string): Promise<boolean> {
-    return this.#known(id, false, async (known) => {
-      const found = await this.scope.find(known);
+    return this.scope.call(async () => {
+      const known = readId(id);
+      const found = known === undefined ? undefined : await this.scope.find(known);
       return found !== undefined && isLive(found.document);
     });
   }
@@ -116,8 +120,9 @@ export class Calls implements TransactionClient, ScheduleCalls {
   }
 
   update(id: string, request: UpdateRequest, options?: ChangeOptions): Promise<Schedule> {
+    const given = kept(request);
     return this.scope.call(async () => {
-      const { done } = await applyUpdate(this.host, this.principal, this.scope, id, request, options);
+      const { done } = await applyUpdate(this.host, this.principal, this.scope, id, given, options);
       return this.created(done);
     });
   }
@@ -154,27 +159,23 @@ export class Calls implements TransactionClient, ScheduleCalls {
   }
 
   #create(task: unknown, timing: GivenTiming, rest: readonly unknown[], name?: () => string): Promise<Schedule> {
+    const [input, options] = kept(rest);
+    const when = { ...timing, value: kept(timing.value) } as GivenTiming;
     return this.scope.call(async () => {
-      const [input, options] = rest;
-      const request = { task, timing, input, options, prefix: "" };
+      const request = { task, timing: when, input, options, prefix: "" };
       const creation = this.prepare(name === undefined ? request : { ...request, name: name() });
       return this.created(await this.scope.one(creation instanceof Promise ? await creation : creation));
     });
   }
 
   #event(id: string, read: () => readonly [ClientEvent, ChangeOptions]): Promise<boolean> {
-    return this.#known(id, false, async (known) => {
+    return this.scope.call(async () => {
+      const known = readId(id);
       const [event, change] = read();
+      if (known === undefined) return false;
       const operation = unlessRevised(eventOperation(this.host, this.principal, known, event), change);
       const { result } = await this.scope.one({ place: await this.scope.placeOf(known), operation });
       return result.answer;
-    });
-  }
-
-  #known<T>(id: unknown, otherwise: T, work: (id: string) => Promise<T>): Promise<T> {
-    return this.scope.call(() => {
-      const known = readId(id);
-      return known === undefined ? otherwise : work(known);
     });
   }
 

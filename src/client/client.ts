@@ -24,6 +24,7 @@ import { Calls, TransactionCalls } from "./calls.ts";
 import { readStop } from "./change_options.ts";
 import type { ClientHost, Place } from "./host.ts";
 import { runningOf } from "./info.ts";
+import { kept, keptRequests } from "./kept.ts";
 import { findPage, findPages, listQuery } from "./list.ts";
 import { nextRuns } from "./next_runs.ts";
 import { eventOperation } from "./operations.ts";
@@ -57,8 +58,9 @@ export class Client extends Calls implements ScheduleClient {
     requests: readonly (ScheduleRequest & { readonly name: string })[],
     options: SyncOptions,
   ): Promise<readonly Schedule[]> {
+    const [declared, group] = [keptRequests(requests), kept(options)];
     return this.scope.call(async () => {
-      const done = await syncGroup(this.host, this.principal, requests, options);
+      const done = await syncGroup(this.host, this.principal, declared, group);
       return done.map((one) => this.created(one));
     });
   }
@@ -158,10 +160,11 @@ export class Client extends Calls implements ScheduleClient {
   }
 
   invoke<Input>(task: TaskRef<Input>, ...rest: readonly unknown[]): Promise<unknown> {
+    const given = kept(rest[0]);
     return this.scope.call(async () => {
       await this.host.learn(task, this.principal);
       const found = findTask(this.host, this.principal, task, "task");
-      const input = await validateInput(found, readInput(rest[0]));
+      const input = await validateInput(found, readInput(given));
       await authorizeUse(this.host, this.principal, found, input, "task");
       return this.host.invoke(found, input, this.principal);
     });

@@ -277,11 +277,17 @@ export class Host implements ClientHost {
   }
 
   get(place: Place, id: string): Promise<ScheduleDocument | undefined> {
-    return this.#engines[place].parts.storage.get(id);
+    return this.#awaited(this.#engines[place].parts.storage.get(id));
   }
 
   find(place: Place, query: DocumentQuery): Promise<readonly ScheduleDocument[]> {
-    return this.#engines[place].parts.storage.find(query);
+    return this.#awaited(this.#engines[place].parts.storage.find(query));
+  }
+
+  /** A clock that a test moves stands still meanwhile, also where a handler asks. */
+  #awaited<T>(answer: Promise<T>): Promise<T> {
+    const done = this.clock.busy?.();
+    return done === undefined ? answer : answer.finally(done);
   }
 
   invoke(task: AnyTask, input: unknown, caller: Principal): Promise<unknown> {

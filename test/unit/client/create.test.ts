@@ -425,6 +425,20 @@ describe("refusals", () => {
     );
   });
 
+  it.each(["stop", "pause", "resume", "trigger"] as const)(
+    "I2 refuses an unknown option of %s, whatever the id",
+    async (call) => {
+      const { client } = await setUp();
+      const { id } = await client.at("t", START + 1);
+      for (const each of [id, "01JGFJJZ00QWERTYQWERTYQWER", "no id at all"]) {
+        await expect(client[call](each, { ifRevison: "x" } as never)).rejects.toEqual(
+          refusal("unknown_option", /ifRevision/),
+        );
+      }
+      expect(await client.valid(id)).toBe(true);
+    },
+  );
+
   it("B025 takes a zone on an interval, and it has no effect", async () => {
     const { client } = await setUp();
     const options = { startAt: "2026-03-08T05:00:00Z", timezone: "America/New_York" };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineTask } from "../../../mod.ts";
+import { defineTask, type ScheduleInfo } from "../../../mod.ts";
 import { refusal } from "./memory_host.ts";
 import { bench, STORES } from "./stores.ts";
 
@@ -28,6 +28,47 @@ describe.each(STORES)("inputs on %s", (_, store) => {
     expect(seen.size).toBe(inputs.length);
     for (const [i, input] of inputs.entries()) expect(seen.get(i)).toBe(JSON.stringify(input));
     expect(({} as { a?: unknown }).a).toBeUndefined();
+  });
+
+  it("S3 S4 what a caller changes once a call has begun is not the schedule's any more", async () => {
+    const task = defineTask("task", () => {});
+    const given = { n: 0, list: [0] };
+    const at = new Date("2030-01-01T00:00:00Z");
+    const changed = <T>(made: T): T => {
+      given.n++;
+      given.list.push(given.n);
+      at.setTime(at.getTime() + 60_000);
+      return made;
+    };
+    const { scheduler } = bench(store, [task]);
+    const options = { state: given, tags: ["a"] };
+    // The first of them opens the store.
+    const alone = [0, 1].map(() => changed(scheduler.at(task, at, given, options)));
+    const list = changed(scheduler.createMany([0, 1].map(() => ({ task, at, input: given, ...options }))));
+    const set = changed(scheduler.sync([{ name: "set", task, at, input: given, ...options }], { group: "group" }));
+    const unit = changed(scheduler.transaction((tx) => {
+      return Promise.all([0, 1].map(() => changed(tx.at(task, at, given, options))));
+    }));
+    const told = async (made: Iterable<{ info(): Promise<ScheduleInfo> }>) => {
+      const infos = await Promise.all([...made].map((schedule) => schedule.info()));
+      return infos.map(({ input, state, nextRun }) => {
+        expect(state).toEqual(input);
+        const { n, list } = input as typeof given;
+        expect(list).toHaveLength(n + 1);
+        return [n, (nextRun!.getTime() - Date.parse("2030-01-01T00:00:00Z")) / 60_000];
+      });
+    };
+    const first = await told(await Promise.all(alone));
+    expect(first).toEqual([[0, 0], [1, 1]]);
+    expect(await told(await list)).toEqual([[2, 2], [2, 2]]);
+    expect(await told(await set)).toEqual([[3, 3]]);
+    // When the unit's work begins is another matter.
+    const [before, after] = await told(await unit);
+    expect(after).toEqual(before!.map((one) => one + 1));
+    const { id } = await scheduler.at(task, at);
+    const { n } = given;
+    const updated = await changed(scheduler.update(id, { input: given, state: given, at }));
+    expect(await told([updated])).toEqual([[n, n]]);
   });
 
   it("S4 no input at all stays none", async () => {

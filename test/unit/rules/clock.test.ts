@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type AdvanceRequest, type Clock, type Group, MAX_TIMER_MS, type Storage } from "../../../src/contract/mod.ts";
 import { defineTask } from "../../../mod.ts";
+import { faultyStore } from "../../../src/testing/mod.ts";
 import { noting } from "../support/noting.ts";
 import { DAY, HOUR, MINUTE, SECOND, START, STORES, world } from "../support/schedulers.ts";
 
@@ -219,6 +220,25 @@ describe.each(STORES)("clock jumps on %s", (store) => {
     const points = runs.map(({ point }) => (point - origin) / SECOND);
     expect(points).toEqual(points.map((_, i) => (i + 1) * 10));
     expect(await schedule.info()).toMatchObject({ missedCount: 0, overlapCount: 0, runCount: points.length });
+  });
+});
+
+describe("a clock that a test moves", () => {
+  it("waits for what handlers ask of a store, however slow it is", async () => {
+    const { clock, start, handle } = world("memory");
+    const delay = () => new Promise<void>((resolve) => setTimeout(resolve, 5));
+    const { storage } = faultyStore(handle(), { at: Infinity, reply: "fails", delay });
+    const asked: unknown[] = [];
+    const task = defineTask("task", async (_input, ctx) => {
+      asked.push(await scheduler.valid(ctx.schedule.id));
+      for await (const { kind } of scheduler.list()) asked.push(kind);
+      asked.push(await ctx.schedules.stop("01JGFJJZ00QWERTYQWERTYQWER"));
+    });
+    const scheduler = await start({ storage, tasks: [task] });
+    const { id } = await scheduler.every(task, "1m", undefined, { maxRuns: 1 });
+    await clock.advance("1m");
+    expect(asked).toEqual([true, "every", false]);
+    expect(await scheduler.info(id)).toMatchObject({ retireReason: "ended", lastDurationMs: 0 });
   });
 });
 
