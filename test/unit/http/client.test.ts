@@ -287,6 +287,41 @@ describe("what the client sends", () => {
     expect(new URL(requests[0]!.url).pathname).toBe("/v1/schedules/a%2Fb%20c%25%3F%23");
   });
 
+  it("I2 I6 L1 V3 refuses what an address would turn into text, as the scheduler itself does", async () => {
+    const { client, scheduler } = await watched((_, next) => next());
+    const made = await client.every("beat", "1h", undefined, { target: "null", tags: ["5"] });
+    for (const target of [null, undefined, 5, true, {}, ["null"]]) {
+      for (const call of ["listFor", "stopFor"] as const) {
+        await expect(client[call](target as never)).rejects.toMatchObject({ code: "invalid_option" });
+        await expect(scheduler[call](target as never)).rejects.toMatchObject({ code: "invalid_option" });
+      }
+    }
+    for (
+      const filter of [
+        { tag: 5 },
+        { owner: null },
+        { name: ["a"] },
+        { limit: "3" },
+        { limit: [3] },
+        { limit: Number.NaN },
+        { dueBefore: "5" },
+        { dueBefore: Number.NaN },
+        { cursor: 5 },
+      ]
+    ) {
+      const code = "dueBefore" in filter ? "invalid_time" : "invalid_option";
+      await expect(client.list(filter as never).page()).rejects.toMatchObject({ code });
+      await expect(scheduler.list(filter as never).page()).rejects.toMatchObject({ code });
+    }
+    for (const abortRunning of ["true", 1, null]) {
+      const refused = { code: "invalid_option", details: { where: "stop.abortRunning" } };
+      await expect(client.stop(made.id, { abortRunning } as never)).rejects.toMatchObject(refused);
+      await expect(scheduler.stop(made.id, { abortRunning } as never)).rejects.toMatchObject(refused);
+    }
+    expect(await client.valid(made.id)).toBe(true);
+    expect((await client.list({ dueBefore: Date.UTC(9999, 0) }).page()).schedules).toHaveLength(1);
+  });
+
   it("carries the revision that was read, so that no change of another is lost", async () => {
     const { client, scheduler } = await watched((_, next) => next());
     const made = await client.every("beat", "1h");

@@ -10,6 +10,7 @@ import { infoFromJson } from "../info_json.ts";
 import { newToken } from "../token.ts";
 import { ANSWERS } from "./answers.ts";
 import type { Exchange, Reply } from "./exchange.ts";
+import { queryOf } from "./query.ts";
 
 type Parameters = { readonly [key: string]: Json };
 
@@ -44,7 +45,7 @@ export const CARRIERS: { readonly [Name in ApiCallName]: Carrier<ApiCalls[Name][
   stop: {
     request: ({ id, ifRevision, ...query }) => ({
       method: "DELETE",
-      path: pathOf(id) + queryOf(query),
+      path: pathOf(id) + queryOf(query, "stop."),
       repeatable: true,
       ...ifMatch(ifRevision, "stop"),
     }),
@@ -70,7 +71,7 @@ export const CARRIERS: { readonly [Name in ApiCallName]: Carrier<ApiCalls[Name][
   explain: { request: ({ id }) => get(`${pathOf(id)}/explain`), read: ({ json }) => json as never },
   runs: { request: ({ id }) => get(`${pathOf(id)}/runs`), read: member("runs") },
   running: { request: () => get("/v1/runs"), read: member("runs") },
-  list: { request: (query) => get(`/v1/schedules${queryOf(query)}`), read: ({ json }) => json as never },
+  list: { request: (query) => get(`/v1/schedules${queryOf(query, "list.")}`), read: ({ json }) => json as never },
   listFor: { request: (query) => get(`/v1/schedules/for-target${queryOf(query)}`), read: member("schedules") },
   tasks: { request: () => get("/v1/tasks"), read: member("tasks") },
   nextRuns: { request: (parameters) => post("/v1/next-runs", parameters, true), read: member("nextRuns") },
@@ -132,9 +133,4 @@ function pathOf(id: Json | undefined): string {
 function segment(value: Json | undefined, where: string, expected: string): string {
   if (typeof value !== "string") throw invalidOption(where, value, expected);
   return /^\.{0,2}$/.test(value) ? "-" : encodeURIComponent(value.toWellFormed());
-}
-
-function queryOf(query: Parameters): string {
-  const text = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString();
-  return text === "" ? "" : `?${text}`;
 }
