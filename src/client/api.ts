@@ -1,8 +1,10 @@
 import {
   type ApiCallName,
   type ApiCalls,
+  infoToWire,
   invalidOption,
   isPlainObject,
+  type Json,
   MAX_OPERATIONS,
   nearestName,
   plainOptions,
@@ -29,7 +31,7 @@ export function createApi(host: ClientHost): SchedulerApi {
       if (!Object.hasOwn(CALLS, name)) throw unknownCall(name);
       const { keys, answer } = CALLS[name];
       const given = plainOptions(parameters, keys, name);
-      return toWire(await answer(new ApiClient(host, whose), given as never)) as ApiCalls[Name]["answer"];
+      return await answer(new ApiClient(host, whose), given as never) as ApiCalls[Name]["answer"];
     },
   };
 }
@@ -44,8 +46,11 @@ type CallTable = {
   readonly [Name in ApiCallName]: {
     /** The parameters that there are. */
     readonly keys: readonly string[];
-    /** What the call comes to; instants in it are made text afterwards. */
-    answer(client: ApiClient, parameters: ApiCalls[Name]["parameters"]): unknown;
+    /** What the call comes to, as it travels. */
+    answer(
+      client: ApiClient,
+      parameters: ApiCalls[Name]["parameters"],
+    ): ApiCalls[Name]["answer"] | Promise<ApiCalls[Name]["answer"]>;
   };
 };
 
@@ -56,7 +61,10 @@ const FILTER = ["owner", "target", "task", "name", "group", "tag", "dueBefore", 
 const CALLS: CallTable = {
   create: {
     keys: ["schedule", "idempotencyKey"],
-    answer: (client, { schedule, idempotencyKey }) => client.createTold(schedule, idempotencyKey),
+    async answer(client, { schedule, idempotencyKey }) {
+      const { info, created } = await client.createTold(schedule, idempotencyKey);
+      return { ...infoToWire(info), created };
+    },
   },
   createMany: {
     keys: ["schedules", "idempotencyKey"],
@@ -70,7 +78,7 @@ const CALLS: CallTable = {
   transaction: { keys: ["steps"], answer: (client, { steps }) => transact(client, steps) },
   update: {
     keys: ["id", "to", "ifRevision"],
-    answer: (client, { id, to, ...options }) => client.updateTold(id, to, options),
+    answer: async (client, { id, to, ...options }) => infoToWire(await client.updateTold(id, to, options)),
   },
   stop: {
     keys: ["id", "abortRunning", "ifRevision"],
@@ -84,12 +92,15 @@ const CALLS: CallTable = {
     keys: ["target", "abortRunning"],
     answer: (client, { target, ...options }) => client.stopFor(target, options),
   },
-  invoke: { keys: ["task", "input"], answer: (client, { task, input }) => client.invoke(task, input) },
+  invoke: {
+    keys: ["task", "input"],
+    answer: async (client, { task, input }) => toWire(await client.invoke(task, input)) as Json | undefined,
+  },
   valid: { keys: ID, answer: (client, { id }) => client.valid(id) },
-  info: { keys: ID, answer: (client, { id }) => client.info(id) },
-  explain: { keys: ID, answer: (client, { id }) => client.explain(id) },
-  runs: { keys: ID, answer: (client, { id }) => client.runs(id) },
-  running: { keys: [], answer: (client) => client.running() },
+  info: { keys: ID, answer: async (client, { id }) => infoToWire(await client.info(id)) },
+  explain: { keys: ID, answer: async (client, { id }) => toWire(await client.explain(id)) },
+  runs: { keys: ID, answer: async (client, { id }) => toWire(await client.runs(id)) },
+  running: { keys: [], answer: async (client) => toWire(await client.running()) },
   list: {
     keys: FILTER,
     async answer(client, filter) {
@@ -98,10 +109,10 @@ const CALLS: CallTable = {
     },
   },
   listFor: { keys: ["target"], answer: async (client, { target }) => (await client.listFor(target)).map(wire) },
-  tasks: { keys: [], answer: (client) => client.tasks() },
+  tasks: { keys: [], answer: async (client) => toWire(await client.tasks()) },
   nextRuns: {
     keys: ["spec", "count", "from"],
-    answer: (client, { spec, count, ...options }) => client.nextRuns(spec, count, options),
+    answer: (client, { spec, count, ...options }) => toWire(client.nextRuns(spec, count, options)),
   },
 };
 

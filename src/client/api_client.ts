@@ -11,16 +11,23 @@ import { applyUpdate } from "./update.ts";
 /** What can be read of a schedule without a call. */
 export type Snapshot = Omit<Schedule, keyof ScheduleCalls>;
 
+/** What came of a creation. */
+export interface Told {
+  readonly info: ScheduleInfo;
+  /** Whether it was made; not so when its name or key found a live one. */
+  readonly created: boolean;
+}
+
 /** The calls of a client as transports make them: some tell more, or may be repeated. */
 export class ApiClient extends Client {
   /** Creates one schedule, given as one flat object, and tells everything about it; see `Repeatable`. */
-  createTold(request: unknown, idempotencyKey?: string): Promise<ScheduleInfo & { readonly created: boolean }> {
+  createTold(request: unknown, idempotencyKey?: string): Promise<Told> {
     return this.scope.call(async () => {
       const creation = await this.prepare(flatRequest(request, ""));
       const made = await createOnce(this.host, this.principal, [creation], idempotencyKey, request);
-      if ("ids" in made) return { ...await this.#told(made.ids[0]!, creation), created: true };
+      if ("ids" in made) return { info: await this.#told(made.ids[0]!, creation), created: true };
       const { before, result } = made.done[0]!;
-      return { ...infoOf(result.document!, creation.place, this.host.parsers), created: before === undefined };
+      return { info: infoOf(result.document!, creation.place, this.host.parsers), created: before === undefined };
     });
   }
 

@@ -6,11 +6,7 @@ import type { ExplainedDecision, Explanation, Wait } from "./explain.ts";
 import type { Json } from "./json.ts";
 import { MAX_INPUT_BYTES, MAX_JSON_DEPTH, MAX_STATE_BYTES } from "./limits.ts";
 import { invalidOption, isPlainObject } from "./option_errors.ts";
-
-/** A value as JSON has it: instants as text, what is `undefined` left out; `undefined` itself stays. */
-export function toWire<Value>(value: Value): Wire<Value> {
-  return value === undefined ? value as Wire<Value> : JSON.parse(JSON.stringify(value)) as Wire<Value>;
-}
+import { toWire } from "./to_wire.ts";
 
 /** An error as it travels. What is thrown and is no error travels as its text. */
 export function errorToWire(error: unknown): WireError {
@@ -95,6 +91,44 @@ export function runFromWire(run: Wire<RunInfo>): RunInfo {
   return dated<RunInfo>(run, ["scheduledAt", "startedAt", "endedAt"]);
 }
 
+/** What `info` answers, as it travels. By name and not by `toWire`: of all that travels it is the most, and the most often. */
+export function infoToWire(info: ScheduleInfo): Wire<ScheduleInfo> {
+  const wire: Omit<Wire<ScheduleInfo>, AbsentKey> = {
+    id: info.id,
+    revision: info.revision,
+    kind: info.kind,
+    task: info.task,
+    tags: toWire(info.tags),
+    owner: info.owner,
+    authority: toWire(info.authority),
+    runAs: info.runAs,
+    spec: toWire(info.spec),
+    createdAt: info.createdAt.toISOString(),
+    nextRun: toWire(info.nextRun),
+    lastRun: toWire(info.lastRun),
+    runCount: info.runCount,
+    faultCount: info.faultCount,
+    consecutiveFaults: info.consecutiveFaults,
+    missedCount: info.missedCount,
+    overlapCount: info.overlapCount,
+    running: toWire(info.running),
+    intervalClamped: info.intervalClamped,
+    paused: info.paused,
+    retired: info.retired,
+    adaptive: info.adaptive,
+    persist: info.persist,
+    onLost: info.onLost,
+    maxLost: info.maxLost,
+    retention: info.retention,
+    history: info.history,
+    options: toWire(info.options),
+    decisions: toWire(info.decisions),
+  };
+  const all = wire as Record<string, unknown>;
+  for (const key of ABSENT_KEYS) if (info[key] !== undefined) all[key] = toWire(info[key]);
+  return wire as Wire<ScheduleInfo>;
+}
+
 /** What `info` answered, with its instants, and with the keys that `undefined` had. */
 export function infoFromWire(info: Wire<ScheduleInfo>): ScheduleInfo {
   return {
@@ -130,6 +164,8 @@ function dated<Value>(wire: unknown, keys: readonly string[]): Value {
 }
 
 /** The members of {@linkcode ScheduleInfo} that may be `undefined`, and do not travel then. */
+type AbsentKey = { [Key in keyof ScheduleInfo]: undefined extends ScheduleInfo[Key] ? Key : never }[keyof ScheduleInfo];
+
 const ABSENT = {
   name: undefined,
   target: undefined,
@@ -153,4 +189,6 @@ const ABSENT = {
   jitter: undefined,
   retry: undefined,
   maxFaults: undefined,
-} satisfies Partial<ScheduleInfo>;
+} satisfies Record<AbsentKey, undefined>;
+
+const ABSENT_KEYS = Object.keys(ABSENT) as readonly AbsentKey[];

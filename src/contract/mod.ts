@@ -36,6 +36,7 @@ export * from "./task.ts";
 export * from "./task_info.ts";
 export * from "./task_source.ts";
 export * from "./time.ts";
+export * from "./to_wire.ts";
 export * from "./transaction_client.ts";
 export * from "./zone/local_time.ts";
 export { checkTimezone } from "./zone/timezone.ts";

@@ -4,14 +4,18 @@ type Info = Wire<ScheduleInfo>;
 
 const INSTANTS = ["at", "anchor", "startAt", "endAt"];
 
-/** What is answered of a schedule: instants inside of it are text as well, and a fault's stack stays here. */
-export function infoToJson(info: Info): Json {
-  const { spec, lastFault, ...rest } = info;
-  const fault = lastFault === undefined ? {} : { lastFault: faultToJson(lastFault) };
+/**
+ * What is answered of a schedule: instants inside of it are text as well, and a fault's stack stays here. Whether it was
+ * made is for the status to tell.
+ */
+export function infoToJson(info: Info & { readonly created?: boolean }): Json {
+  const { spec, lastFault } = info;
+  // One copy of the whole, in which JSON leaves out what is `undefined`: taking members out of so many costs more.
   return {
-    ...rest,
+    ...info,
+    created: undefined,
     spec: mapInstants(spec, (ms) => new Date(ms as number).toISOString()),
-    ...fault,
+    lastFault: lastFault === undefined ? undefined : faultToJson(lastFault),
   } as unknown as Json;
 }
 

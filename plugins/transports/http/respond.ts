@@ -1,4 +1,4 @@
-import type { Json, ScheduleInfo, Wire } from "../../../src/contract/mod.ts";
+import type { Json, ScheduleInfo, Wire, WireCreated } from "../../../src/contract/mod.ts";
 import type { HttpCall } from "./context.ts";
 import { infoToJson } from "./info_json.ts";
 import { securedJson } from "./secure.ts";
@@ -16,17 +16,15 @@ export function respondInfo(
 }
 
 /** Answers a schedule that was made, or found by its name or key. */
-export function respondCreated(
-  c: HttpCall,
-  { created, ...info }: Wire<ScheduleInfo> & { readonly created: boolean },
-): Response {
-  const location = `${baseOf(c)}/v1/schedules/${info.id}`;
-  return respondInfo(info as Wire<ScheduleInfo>, { status: created ? 201 : 200, headers: { location } });
+export function respondCreated(c: HttpCall, made: WireCreated): Response {
+  const location = `${baseOf(c)}/v1/schedules/${made.id}`;
+  return respondInfo(made, { status: made.created ? 201 : 200, headers: { location } });
 }
 
 /** The path under which the app is mounted; empty at the root. */
 export function baseOf(c: HttpCall): string {
-  const path = new URL(c.req.url).pathname;
-  const end = path.lastIndexOf("/v1/");
-  return end < 0 ? "" : path.slice(0, end);
+  const [address] = c.req.url.split(/[?#]/, 1) as [string];
+  const start = address.indexOf("/", address.indexOf("//") + 2);
+  const end = address.lastIndexOf("/v1/");
+  return start < 0 || end < start ? "" : address.slice(start, end);
 }
