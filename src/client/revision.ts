@@ -37,18 +37,30 @@ function revised(id: string, revision: string): SchedulerError {
   );
 }
 
+/** Text that JSON puts between quotes as it is: most keys, and most words. */
+const PLAIN = /^[\w .:-]*$/;
+
 /** JSON text that is the same for equal values, whatever the order of their keys. */
 export function canonicalText(value: unknown): string {
+  if (typeof value === "string") return quoted(value);
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
-  const members = Object.keys(value).sort().flatMap((key) => {
+  let members = "";
+  for (const key of Object.keys(value).sort()) {
     const member = (value as Readonly<Record<string, unknown>>)[key];
-    return member === undefined ? [] : `${JSON.stringify(key)}:${canonicalText(member)}`;
-  });
-  return `{${members.join()}}`;
+    if (member === undefined) continue;
+    members += `${members === "" ? "" : ","}${quoted(key)}:${canonicalText(member)}`;
+  }
+  return `{${members}}`;
+}
+
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /** So many hashes of 32 bits of a text, each with a salt of its own, in base 36. Nothing is safe by it from an attacker. */
 export function digest(text: string, words: number): string {
-  return Array.from({ length: words }, (_, i) => hash32(`${i}:${text}`).toString(36).padStart(7, "0")).join("");
+  let digits = "";
+  for (let i = 0; i < words; i++) digits += hash32(`${i}:${text}`).toString(36).padStart(7, "0");
+  return digits;
 }
