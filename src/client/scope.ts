@@ -49,9 +49,8 @@ export class DirectScope implements Scope {
     return whenReady(this.#host, work);
   }
 
-  async one({ place, operation }: PlacedOperation): Promise<Done> {
-    const [result] = await this.#host.apply(place, [[operation]]);
-    return committed(result!)[0]!;
+  one(placed: PlacedOperation): Promise<Done> {
+    return applyOne(this.#host, placed);
   }
 
   many(placed: readonly PlacedOperation[]): Promise<readonly Done[]> {
@@ -120,11 +119,17 @@ export async function findDocument(host: ClientHost, id: string): Promise<Found 
   return stored === undefined ? undefined : { place: "stored", document: stored };
 }
 
+async function applyOne(host: ClientHost, { place, operation }: PlacedOperation): Promise<Done> {
+  const [result] = await host.apply(place, [[operation]]);
+  return committed(result!)[0]!;
+}
+
 /**
  * Applies operations of both stores, all or none, in order. What is local is only rehearsed before the stored ones are
  * committed, and follows them: it cannot fail any more, and they may.
  */
 export async function applyAll(host: ClientHost, placed: readonly PlacedOperation[]): Promise<readonly Done[]> {
+  if (placed.length === 1) return [await applyOne(host, placed[0]!)];
   const stored = placed.filter(({ place }) => place === "stored");
   const local = placed.filter(({ place }) => place === "local");
   if (stored.length > 0 && local.length > 0) await rehearse(host, local);

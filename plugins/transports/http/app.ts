@@ -1,7 +1,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
-import { checkConnection, checkOrigin, createGuard } from "./auth.ts";
-import type { HttpApp, HttpCall, HttpContext, HttpEnv } from "./context.ts";
+import { checkSource, createGuard } from "./auth.ts";
+import type { HttpApp, HttpCall, HttpContext } from "./context.ts";
 import { addDocument } from "./openapi.ts";
 import type { OpenApp } from "./operation.ts";
 import { type HttpOptions, readHttpOptions } from "./options.ts";
@@ -63,7 +63,7 @@ export function http<Extra extends object = object>(
   const guard = createGuard(scheduler.principal, settings, limiter);
   const context: HttpContext = { scheduler: scheduler as unknown as ServedScheduler, settings, guard };
 
-  const app: OpenApp = new OpenAPIHono<HttpEnv>();
+  const app: OpenApp = new OpenAPIHono();
   app.onError((error) => problemResponse(error, logger));
   app.notFound((c) => {
     const response = problemResponse(noSuchPath(c), logger);
@@ -73,7 +73,7 @@ export function http<Extra extends object = object>(
   for (const path of OWN_PATHS) {
     app.use(path, secure);
     if (origins !== undefined) app.use(path, corsFor(origins));
-    app.use(path, checkConnection(settings), checkOrigin(settings));
+    app.use(path, checkSource(settings));
   }
   addScheduleRoutes(app, context);
   addSingleRoutes(app, context);

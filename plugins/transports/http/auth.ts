@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { MAX_NAME_LENGTH, type Principal, show, SYSTEM_ID } from "../../../src/contract/mod.ts";
-import type { HttpEnv } from "./context.ts";
+import type { Guard, HttpCall } from "./context.ts";
 import { type Connection, connectionOf, isLocalName, isLoopback } from "./loopback.ts";
 import type { Authenticate, HttpSettings } from "./options.ts";
 import { refusal } from "./problem.ts";
@@ -10,26 +10,32 @@ import { bearerTokens, newToken } from "./token.ts";
 /** Whoever has the token that was printed: an admin, but not the system, whose internal tasks stay hidden. */
 const LOCAL: Principal = { id: "local", admin: true };
 
+/** Refuses requests by where they come from, whoever makes them. */
+export function checkSource(settings: HttpSettings): MiddlewareHandler {
+  return (c, next) => {
+    checkConnection(c, settings);
+    checkOrigin(c, settings);
+    return next();
+  };
+}
+
 /**
  * Refuses connections that the app does not answer: without `authenticate` any that is not of this machine, and always
  * those of this machine that call it by a name that a foreign page may have chosen (DNS rebinding).
  */
-export function checkConnection({ authenticate, hosts }: HttpSettings): MiddlewareHandler<HttpEnv> {
-  return async (c, next) => {
-    const connection = connectionOf(c.env);
-    const isOpen = authenticate === undefined;
-    if (isOpen && connection !== undefined && !isLocal(connection)) {
-      const detail = "without authenticate this server answers on the loopback interface only";
-      throw refusal(403, "permission_denied", detail);
-    }
-    const name = hostOf(c.req.raw);
-    const isChecked = isOpen || (connection !== undefined && isLoopback(connection.remote));
-    if (isChecked && !isLocalName(name) && !hosts.includes(name)) {
-      const detail = `${show(name)} is not a name of this server; the option hosts of http names further ones`;
-      throw refusal(421, "permission_denied", detail);
-    }
-    await next();
-  };
+function checkConnection(c: HttpCall, { authenticate, hosts }: HttpSettings): void {
+  const connection = connectionOf(c.env);
+  const isOpen = authenticate === undefined;
+  if (isOpen && connection !== undefined && !isLocal(connection)) {
+    const detail = "without authenticate this server answers on the loopback interface only";
+    throw refusal(403, "permission_denied", detail);
+  }
+  const name = hostOf(c.req.raw);
+  const isChecked = isOpen || (connection !== undefined && isLoopback(connection.remote));
+  if (isChecked && !isLocalName(name) && !hosts.includes(name)) {
+    const detail = `${show(name)} is not a name of this server; the option hosts of http names further ones`;
+    throw refusal(421, "permission_denied", detail);
+  }
 }
 
 function isLocal(connection: Connection): boolean {
@@ -53,38 +59,30 @@ function hostOf(request: Request): string {
  * Refuses a request that changes something and that a page of another origin made: what a browser knows the user by must
  * not serve others.
  */
-export function checkOrigin({ origins = [] }: HttpSettings): MiddlewareHandler<HttpEnv> {
-  return async (c, next) => {
-    const origin = c.req.header("origin");
-    const isSafe = c.req.method === "GET" || c.req.method === "HEAD" || c.req.method === "OPTIONS";
-    if (!isSafe && origin !== undefined && !origins.includes("*") && !origins.includes(origin.toLowerCase())) {
-      const own = c.req.header("host") ?? new URL(c.req.url).host;
-      if (!URL.canParse(origin) || new URL(origin).host !== own) {
-        throw refusal(
-          403,
-          "permission_denied",
-          `pages of ${show(origin)} may not call; the option cors says whose may`,
-        );
-      }
-    }
-    await next();
-  };
+function checkOrigin(c: HttpCall, { origins = [] }: HttpSettings): void {
+  const origin = c.req.header("origin");
+  if (origin === undefined || SAFE_METHODS.includes(c.req.method)) return;
+  if (origins.includes("*") || origins.includes(origin.toLowerCase())) return;
+  const own = c.req.header("host") ?? new URL(c.req.url).host;
+  if (URL.canParse(origin) && new URL(origin).host === own) return;
+  throw refusal(403, "permission_denied", `pages of ${show(origin)} may not call; the option cors says whose may`);
 }
+
+const SAFE_METHODS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 
 /** Lets pass whom `authenticate` knows, as far as the principal's rate allows. */
 export function createGuard(
   system: Principal,
   settings: HttpSettings,
   limiter: RateLimiter | undefined,
-): MiddlewareHandler<HttpEnv> {
+): Guard {
   const authenticate = settings.authenticate ?? printedToken(settings);
-  return async (c, next) => {
+  return async (c) => {
     const found = await authenticate(c.req.raw);
     if (found === null || found === undefined) throw unauthenticated();
     const principal = checked(found, system);
     limiter?.take(principal.id);
-    c.set("principal", principal);
-    await next();
+    return principal;
   };
 }
 

@@ -27,7 +27,7 @@ export async function readJson(request: Request, maxBytes: number, isFramed: boo
 
 /** Refuses what is said not to be JSON, so that forms of other sites, which need no leave to be sent, come to nothing. */
 function checkType(type: string): void {
-  if (JSON_TYPE.test(type.split(";")[0]!.trim())) return;
+  if (type === "application/json" || JSON_TYPE.test(type.split(";")[0]!.trim())) return;
   throw refusal(415, "invalid_input", `content-type: ${type.slice(0, 80)}; expected application/json`);
 }
 
@@ -39,7 +39,7 @@ async function readFramed(request: Request, maxBytes: number): Promise<string> {
   if (Number(length) > maxBytes) throw tooLarge(maxBytes);
   const bytes = await inTime(request.arrayBuffer(), () => {});
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
-  return decoded(newDecoder(), new Uint8Array(bytes), false);
+  return decoded(whole, new Uint8Array(bytes), false);
 }
 
 async function readStream(request: Request, maxBytes: number): Promise<string> {
@@ -50,19 +50,20 @@ async function readStream(request: Request, maxBytes: number): Promise<string> {
 }
 
 /** Waits no longer for a client that sends slowly, or not at all. */
-async function inTime<T>(reading: Promise<T>, giveUp: () => void): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+function inTime<T>(reading: Promise<T>, giveUp: () => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
       reject(refusal(408, "invalid_input", `body: it did not arrive within ${BODY_TIMEOUT_MS / 1_000} s`));
       giveUp();
     }, BODY_TIMEOUT_MS);
+    reading.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    }, (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
   });
-  try {
-    return await Promise.race([reading, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Holds no more than the limit and one chunk. */
@@ -80,6 +81,9 @@ async function decode(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes:
   }
   return text + decoded(decoder, undefined, false);
 }
+
+/** For what comes in one piece: nothing is left in it afterwards, whatever came. */
+const whole = newDecoder();
 
 function newDecoder(): TextDecoder {
   return new TextDecoder("utf-8", { fatal: true });
@@ -99,14 +103,16 @@ function tooLarge(maxBytes: number) {
 
 const MAX_DEPTH = MAX_JSON_DEPTH + BODY_DEPTH_ABOVE_INPUT;
 
+const [QUOTE, BACKSLASH, BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d];
+
 /** Before it is parsed, since what walks a deep value afterwards may run out of stack. */
 function checkDepth(text: string): void {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
-    const character = text[i];
-    if (character === '"') i = endOfString(text, i);
-    else if (character === "{" || character === "[") depth++;
-    else if (character === "}" || character === "]") depth--;
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) i = endOfString(text, i);
+    else if (code === BRACE || code === BRACKET) depth++;
+    else if (code === BRACE_END || code === BRACKET_END) depth--;
     if (depth > MAX_DEPTH) {
       throw refusal(400, "invalid_input", `body: nested more than ${MAX_DEPTH} levels deep; expected fewer`);
     }
@@ -115,6 +121,8 @@ function checkDepth(text: string): void {
 
 function endOfString(text: string, start: number): number {
   let i = start + 1;
-  while (i < text.length && text[i] !== '"') i += text[i] === "\\" ? 2 : 1;
+  for (let code = text.charCodeAt(i); i < text.length && code !== QUOTE; code = text.charCodeAt(i)) {
+    i += code === BACKSLASH ? 2 : 1;
+  }
   return i;
 }

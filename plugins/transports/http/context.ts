@@ -1,16 +1,7 @@
-import type { Context, Hono, MiddlewareHandler } from "hono";
+import type { Context, Hono } from "hono";
 import type { Principal } from "../../../src/contract/mod.ts";
 import type { HttpSettings } from "./options.ts";
 import type { ServedScheduler } from "./served.ts";
-
-/** What the app keeps beside a request. */
-export interface HttpEnv {
-  /** Set by `guard`. */
-  Variables: {
-    /** Who is asking. */
-    principal: Principal;
-  };
-}
 
 /**
  * What every part of the app is made from. Errors that a part throws become problem documents; headers, the check of the
@@ -20,14 +11,17 @@ export interface HttpContext {
   readonly scheduler: ServedScheduler;
   readonly settings: HttpSettings;
   /**
-   * Lets a request pass for whom `authenticate` knows, and for nobody else: it sets the variable `principal`, and counts
-   * against the principal's rate. What is to be open stands before it.
+   * Answers for whom a request is: whom `authenticate` knows, whose rate it counts against. It refuses everybody else, so
+   * that whatever is not to be open begins with it.
    */
-  readonly guard: MiddlewareHandler<HttpEnv>;
+  readonly guard: Guard;
 }
+
+/** See `guard` of {@linkcode HttpContext}. */
+export type Guard = (c: HttpCall) => Promise<Principal>;
 
 /** The scheduler's app: any Hono app, so that it fits wherever one does. */
 export type HttpApp = Hono;
 
 /** A request within the app. */
-export type HttpCall = Context<HttpEnv>;
+export type HttpCall = Context;

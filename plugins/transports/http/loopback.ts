@@ -44,6 +44,7 @@ export function connectionOf(env: unknown): Connection | undefined {
 
 /** Whether an address is of the loopback interface. */
 export function isLoopback(address: string): boolean {
+  if (address === "127.0.0.1") return true;
   const plain = address.replace(/^\[|\]$/g, "").replace(/^::ffff:/i, "");
   return plain === "::1" || /^127(?:\.\d{1,3}){3}$/.test(plain);
 }

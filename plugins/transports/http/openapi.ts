@@ -5,8 +5,9 @@ import { baseOf } from "./respond.ts";
 /** Serves the document of every operation that was added before, as the schemas that requests are held to tell it. */
 export function addDocument(app: OpenApp, { guard }: HttpContext): void {
   app.openAPIRegistry.registerComponent("securitySchemes", "token", { type: "http", scheme: "bearer" });
-  app.get("/v1/openapi.json", guard, (c) =>
-    c.json(
+  app.get("/v1/openapi.json", async (c) => {
+    await guard(c);
+    return c.json(
       app.getOpenAPI31Document({
         openapi: "3.1.0",
         info: {
@@ -16,5 +17,6 @@ export function addDocument(app: OpenApp, { guard }: HttpContext): void {
         },
         servers: [{ url: baseOf(c) || "/" }],
       }),
-    ));
+    );
+  });
 }

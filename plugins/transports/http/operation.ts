@@ -1,14 +1,14 @@
 import { createRoute, type OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import type { ApiCallName, ApiCalls, Principal, SchedulerApi } from "../../../src/contract/mod.ts";
 import { readJson } from "./body.ts";
-import type { HttpCall, HttpContext, HttpEnv } from "./context.ts";
+import type { HttpCall, HttpContext } from "./context.ts";
 import { repeated, schemaError } from "./issues.ts";
 import { connectionOf } from "./loopback.ts";
 import { refusal } from "./problem.ts";
 import { problemResponses } from "./schemas/problem.ts";
 
 /** The app that operations are added to; it gathers their description as well. */
-export type OpenApp = OpenAPIHono<HttpEnv>;
+export type OpenApp = OpenAPIHono;
 
 /** What a handler gets: what the schemas have accepted. The calls check it again, and by the scheduler's own rules. */
 export interface OperationRequest {
@@ -50,11 +50,11 @@ export interface Operation {
 export function addOperation(app: OpenApp, { scheduler, settings, guard }: HttpContext, operation: Operation): void {
   const route = describe(operation);
   app.openAPIRegistry.registerPath(route);
-  app.on(operation.method.toUpperCase(), route.getRoutingPath(), guard, async (c) => {
+  app.on(operation.method.toUpperCase(), route.getRoutingPath(), async (c) => {
+    const principal = await guard(c);
     if (operation.changes && settings.readOnly) {
       throw refusal(403, "permission_denied", "this server is read-only; expected a request that changes nothing");
     }
-    const principal = c.get("principal");
     const api = scheduler.api as SchedulerApi;
     return await operation.handle({
       c,
@@ -69,11 +69,7 @@ export function addOperation(app: OpenApp, { scheduler, settings, guard }: HttpC
 
 /** Keys that the schema does not have go on to the scheduler's call, which refuses them by their place there. */
 function readQuery({ query, where }: Operation, c: HttpCall): Readonly<Record<string, unknown>> {
-  const { searchParams } = new URL(c.req.url);
-  const given = Object.fromEntries([...new Set(searchParams.keys())].map((key) => {
-    const values = searchParams.getAll(key);
-    return [key, values.length === 1 ? values[0] : values];
-  }));
+  const given = givenQuery(c.req.url);
   if (query === undefined) return given;
   const read = query.safeParse(given);
   if (!read.success) {
@@ -83,6 +79,15 @@ function readQuery({ query, where }: Operation, c: HttpCall): Readonly<Record<st
   }
   const { data } = read;
   return Object.fromEntries(Object.keys(given).map((key) => [key, Object.hasOwn(data, key) ? data[key] : given[key]]));
+}
+
+function givenQuery(url: string): Readonly<Record<string, string | readonly string[]>> {
+  if (!url.includes("?")) return {};
+  const { searchParams } = new URL(url);
+  return Object.fromEntries([...new Set(searchParams.keys())].map((key) => {
+    const values = searchParams.getAll(key);
+    return [key, values.length === 1 ? values[0]! : values];
+  }));
 }
 
 /**

@@ -38,24 +38,22 @@ export function bearerTokens(tokens: Readonly<Record<string, Principal>>): Authe
       `at most ${MAX_TOKENS} principals by token, none empty or longer than ${MAX_TOKEN_LENGTH} characters`;
     throw invalidOption("bearerTokens", tokens, `an object of ${expected}`);
   }
-  const encoder = new TextEncoder();
-  const known = Object.entries(tokens).map(([token, principal], i) => ({
-    secret: encoder.encode(token),
+  const known = Object.entries(tokens).map(([secret, principal], i) => ({
+    secret,
     principal: readPrincipal(principal, `bearerTokens[${i}]`),
   }));
   return (request) => {
     const given = /^Bearer +(\S+(?: \S+)*) *$/i.exec(request.headers.get("authorization") ?? "")?.[1];
     if (given === undefined || given.length > MAX_TOKEN_LENGTH) return null;
-    const bytes = encoder.encode(given);
     let found: Principal | null = null;
-    for (const { secret, principal } of known) if (isEqual(secret, bytes)) found = principal;
+    for (const { secret, principal } of known) if (isEqual(secret, given)) found = principal;
     return found;
   };
 }
 
-/** Takes as long whatever the secret is: what is given alone decides how many bytes are looked at. */
-function isEqual(secret: Uint8Array, given: Uint8Array): boolean {
+/** Takes as long whatever the secret is: what is given alone decides how many characters are looked at. */
+function isEqual(secret: string, given: string): boolean {
   let difference = secret.length ^ given.length;
-  for (let i = 0; i < given.length; i++) difference |= secret[i % secret.length]! ^ given[i]!;
+  for (let i = 0; i < given.length; i++) difference |= secret.charCodeAt(i % secret.length) ^ given.charCodeAt(i);
   return difference === 0;
 }

@@ -16,9 +16,10 @@ export function addOperatingRoutes(app: OpenApp, context: HttpContext): void {
   // Open to whoever may connect, since probes send no token.
   app.get("/healthz", healthz);
   app.get("/readyz", () => readyz(look, settings.ready));
-  app.get("/metrics", guard, (c) => {
-    if (c.get("principal").admin !== true) throw refusal(403, "permission_denied", "metrics: they are for admins");
-    return metrics.scrape();
+  app.get("/metrics", async (c) => {
+    const { admin } = await guard(c);
+    if (admin !== true) throw refusal(403, "permission_denied", "metrics: they are for admins");
+    return await metrics.scrape();
   });
   addEvents(app, context);
 }
