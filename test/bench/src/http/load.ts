@@ -5,14 +5,7 @@
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
-import autocannon from "autocannon";
-
-/** A request to make. */
-export interface Asked {
-  readonly method: "GET" | "POST" | "PUT";
-  readonly path: string;
-  readonly body?: string;
-}
+import { requestAll, type Requests, type Statuses } from "./connections.ts";
 
 /** Where the server is. */
 export interface Target {
@@ -21,19 +14,16 @@ export interface Target {
 }
 
 /** Requests to make over and over, and one to time meanwhile over a connection of its own. */
-export interface Load extends Target {
-  readonly connections: number;
-  /** How many in all. */
-  readonly amount: number;
-  readonly requests: readonly Asked[];
+export interface Load extends Requests {
   readonly read?: string;
 }
 
 /** What became of a load. */
 export interface Loaded {
   readonly perSecond: number;
-  /** Answers by the first digit of their status, and those that never came. */
-  readonly statuses: Readonly<Record<string, number>>;
+  /** Microseconds of processor time that each request took of the generator's. */
+  readonly cpuUs: number;
+  readonly statuses: Statuses;
   /** How long each read took, in milliseconds. */
   readonly readMs: readonly number[];
 }
@@ -45,20 +35,19 @@ export interface Streams extends Target {
 
 const json = (token: string) => ({ authorization: `Bearer ${token}`, "content-type": "application/json" });
 
-async function load({ url, token, connections, amount, requests, read }: Load): Promise<Loaded> {
+async function load({ read, ...requests }: Load): Promise<Loaded> {
   const isOver = { now: false };
-  const reads = read === undefined ? Promise.resolve([]) : readUntil(isOver, { url, token }, read);
-  const given = requests.map((one) => ({ ...one }));
-  const result = await autocannon({ url, connections, amount, headers: json(token), requests: given });
+  const reads = read === undefined ? Promise.resolve([]) : readUntil(isOver, requests, read);
+  const [cpu, began] = [process.cpuUsage(), performance.now()];
+  const statuses = await requestAll(requests);
+  const elapsedMs = performance.now() - began;
+  const { user, system } = process.cpuUsage(cpu);
   isOver.now = true;
+  const { amount } = requests;
   return {
-    perSecond: amount / (result.finish.getTime() - result.start.getTime()) * 1_000,
-    statuses: {
-      "2xx": result["2xx"],
-      "4xx": result["4xx"],
-      "5xx": result["5xx"],
-      none: result.errors + result.timeouts,
-    },
+    perSecond: amount / elapsedMs * 1_000,
+    cpuUs: (user + system) / amount,
+    statuses,
     readMs: await reads,
   };
 }
