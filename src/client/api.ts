@@ -63,7 +63,7 @@ const CALLS: CallTable = {
     keys: ["schedule", "idempotencyKey"],
     async answer(client, { schedule, idempotencyKey }) {
       const { info, created } = await client.createTold(schedule, idempotencyKey);
-      return { ...infoToWire(info), created };
+      return Object.assign(infoToWire(info), { created });
     },
   },
   createMany: {

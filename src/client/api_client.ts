@@ -23,7 +23,8 @@ export class ApiClient extends Client {
   /** Creates one schedule, given as one flat object, and tells everything about it; see `Repeatable`. */
   createTold(request: unknown, idempotencyKey?: string): Promise<Told> {
     return this.scope.call(async () => {
-      const creation = await this.prepare(flatRequest(request, ""));
+      const prepared = this.prepare(flatRequest(request, ""));
+      const creation = prepared instanceof Promise ? await prepared : prepared;
       const made = await createOnce(this.host, this.principal, [creation], idempotencyKey, request);
       if ("ids" in made) return { info: await this.#told(made.ids[0]!, creation), created: true };
       const { before, result } = made.done[0]!;
