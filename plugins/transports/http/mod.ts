@@ -19,12 +19,12 @@ export type { ReceivedContext } from "./webhook/received.ts";
 export { type ReceivedRequest, webhookReceiver, type WebhookReceiverOptions } from "./webhook/receiver.ts";
 export type { WebhookInfo } from "./webhook/record.ts";
 export type { DeliveryStore } from "./webhook/remembered.ts";
+export type { WebhookScheduler } from "./webhook/record_calls.ts";
 export {
   type WebhookPage,
   type WebhookRequest,
   Webhooks,
   webhooks,
-  type WebhookScheduler,
   type WebhooksOptions,
   type WebhookWithSecret,
 } from "./webhook/stored.ts";

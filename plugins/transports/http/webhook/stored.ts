@@ -8,7 +8,6 @@ import {
   type Principal,
   type RetryOption,
   type ScheduleInfo,
-  type SchedulerApi,
   SchedulerError,
   show,
   type TaskSource,
@@ -17,6 +16,7 @@ import {
 } from "../../../../src/contract/mod.ts";
 import { MAX_WEBHOOK_NAME, MAX_WEBHOOK_PAGE } from "./limits.ts";
 import { infoOf, isWebhookName, NEVER, readRecord, recordKey, RECORDS, type WebhookInfo } from "./record.ts";
+import { recordById, recordOf, type WebhookScheduler } from "./record_calls.ts";
 import { deriveSecret, readSecrets, type SigningKey } from "./signing.ts";
 import { labelOf, storedTask } from "./stored_task.ts";
 import {
@@ -62,15 +62,6 @@ export interface WebhookPage {
 export interface WebhookWithSecret extends WebhookInfo {
   /** As Standard Webhooks writes it. */
   readonly secret: string;
-}
-
-/** A scheduler whose webhooks are to be changed. */
-export interface WebhookScheduler {
-  /** The system: code that embeds the scheduler. */
-  readonly principal: Principal;
-  /** What carries out calls. */
-  // deno-lint-ignore no-explicit-any
-  readonly api: SchedulerApi<any>;
 }
 
 /**
@@ -132,7 +123,7 @@ export class Webhooks implements Plugin {
     };
     try {
       const { id } = await scheduler.api.call(scheduler.principal, "create", { schedule });
-      return await this.#withSecret(await this.#info(scheduler, id), id);
+      return await this.#withSecret(await recordById(scheduler, id), id);
     } catch (error) {
       throw isSchedulerError(error, "conflict") ? inUse(name) : error;
     }
@@ -157,7 +148,7 @@ export class Webhooks implements Plugin {
       ...(cursor === undefined ? {} : { cursor: cursor as string }),
     };
     const { schedules, cursor: next } = await scheduler.api.call(scheduler.principal, "list", filter);
-    const infos = await Promise.all(schedules.map(({ id }) => this.#info(scheduler, id)));
+    const infos = await Promise.all(schedules.map(({ id }) => recordById(scheduler, id)));
     const webhooks = infos.map((info) => info && infoOf(info)).filter((info) => info !== undefined);
     return next === undefined ? { webhooks } : { webhooks, cursor: next };
   }
@@ -174,7 +165,7 @@ export class Webhooks implements Plugin {
     principal: Principal = scheduler.principal,
   ): Promise<WebhookInfo | undefined> {
     checkAdmin(principal);
-    const record = await this.#record(scheduler, name);
+    const record = await recordOf(scheduler, name);
     return record && infoOf(record);
   }
 
@@ -191,7 +182,7 @@ export class Webhooks implements Plugin {
     principal: Principal = scheduler.principal,
   ): Promise<WebhookWithSecret | undefined> {
     checkAdmin(principal);
-    const record = await this.#record(scheduler, name);
+    const record = await recordOf(scheduler, name);
     const kept = readRecord(record?.input);
     if (record === undefined || kept === undefined) return undefined;
     const input = { ...kept, version: kept.version + 1, rotatedAt: new Date().toISOString() };
@@ -213,7 +204,7 @@ export class Webhooks implements Plugin {
     principal: Principal = scheduler.principal,
   ): Promise<boolean> {
     checkAdmin(principal);
-    const record = await this.#record(scheduler, name);
+    const record = await recordOf(scheduler, name);
     return record !== undefined && await scheduler.api.call(scheduler.principal, "stop", { id: record.id });
   }
 
@@ -240,23 +231,6 @@ export class Webhooks implements Plugin {
   async #checkFree(scheduler: WebhookScheduler, name: string): Promise<void> {
     const tasks = await scheduler.api.call(scheduler.principal, "tasks", {});
     if (tasks.some((task) => task.name === name)) throw inUse(name);
-  }
-
-  async #record(scheduler: WebhookScheduler, name: unknown): Promise<Wire<ScheduleInfo> | undefined> {
-    if (!isWebhookName(name)) return undefined;
-    const filter = { task: RECORDS.name, tag: name, limit: 1 };
-    const { schedules } = await scheduler.api.call(scheduler.principal, "list", filter);
-    return schedules[0] && await this.#info(scheduler, schedules[0].id);
-  }
-
-  /** `undefined` for one that was deleted a moment ago. */
-  async #info(scheduler: WebhookScheduler, id: string): Promise<Wire<ScheduleInfo> | undefined> {
-    try {
-      return await scheduler.api.call(scheduler.principal, "info", { id });
-    } catch (error) {
-      if (isSchedulerError(error, "not_found")) return undefined;
-      throw error;
-    }
   }
 
   async #withSecret(record: Wire<ScheduleInfo> | undefined, id: string): Promise<WebhookWithSecret> {
