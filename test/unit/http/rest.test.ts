@@ -452,6 +452,18 @@ it("an idempotency key is free again after a day, and nothing is left of it", as
   expect(await scheduler.tick()).toBeUndefined();
 });
 
+it("a creation that is repeated with its key after its schedule was deleted tells of it, and makes none", async () => {
+  const { ask } = await served();
+  const make = () => ask("POST", "/v1/schedules", { body: every, headers: { "idempotency-key": "k" } });
+  const { id } = (await make()).json;
+  expect((await ask("DELETE", `/v1/schedules/${id}`)).status).toBe(204);
+  const again = await make();
+  expect([again.status, again.headers.get("location")]).toEqual([201, `/v1/schedules/${id}`]);
+  expect(again.json).toMatchObject({ id, retired: true, retireReason: "removed", nextRun: null });
+  expect((await ask("GET", `/v1/schedules/${id}`)).status).toBe(404);
+  expect((await ask("GET", "/v1/schedules")).json.schedules).toEqual([]);
+});
+
 describe("rates", () => {
   it("are each principal's own; over it 429 says when to come again", async () => {
     const { ask } = await served({ rateLimit: { limit: 2, window: "1h" } });
