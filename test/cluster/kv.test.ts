@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import process from "node:process";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createScheduler, defineTask, type Scheduler } from "../../mod.ts";
 import { kv } from "../../plugins/storage/kv/mod.ts";
@@ -78,6 +79,26 @@ describe("several processes on one KV file", { timeout: 150_000 }, () => {
     expect(await Promise.all(children.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
     expect(children.map(({ errors }) => errors())).toEqual(["", "", "", ""]);
     expect(children.flatMap(({ messages }) => messages.filter((message) => "storeError" in message))).toEqual([]);
+  });
+
+  it("M1 B137: instances that come and go beside others leave the file whole", async () => {
+    const one = cluster();
+    const children = await one.children(2);
+    for (let i = 0; i < 40; i++) {
+      const passing = createScheduler({ storage: kv(one.file), tasks: [quick] });
+      await createMany(passing, 100);
+      await passing.close();
+    }
+    const last = looker(one);
+    await until("all have run", () => allOver(last));
+    const counts = countBy(starts(one).map(({ id }) => id));
+    expect([counts.size, Math.max(...counts.values())]).toEqual([4_000, 1]);
+    for (const child of children) child.tell("close");
+    expect(await Promise.all(children.map(({ ended }) => ended))).toEqual([0, 0]);
+    expect(children.flatMap(({ messages }) => messages.filter((message) => "storeError" in message))).toEqual([]);
+    const database = new DatabaseSync(one.file, { readOnly: true });
+    expect(database.prepare("pragma integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+    database.close();
   });
 
   it("M3: what a killed process was running is run again by others; twice only where a lease was lost; nothing is stuck", async () => {

@@ -20,6 +20,13 @@ describe("the life of a process", { timeout: 90_000 }, () => {
     expect(await kept.ended).toBe("SIGKILL");
   });
 
+  it("X3 B115: with unref an idle scheduler on a KV file lets the process end as well", async () => {
+    const free = live("unref on kv", { deno: ["--unstable-kv"] });
+    await free.said((message) => "idle" in message);
+    expect(await free.ended).toBe(0);
+    expect(free.errors()).toBe("");
+  });
+
   it("X3 a process whose scheduler is closed ends by itself", async () => {
     const child = live("closed");
     await child.said((message) => "closed" in message);

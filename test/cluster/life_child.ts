@@ -5,6 +5,7 @@
  */
 import process from "node:process";
 import { createScheduler, defineTask } from "../../mod.ts";
+import { kv } from "../../plugins/storage/kv/mod.ts";
 import { memory } from "../../plugins/storage/memory/mod.ts";
 import { sqlite } from "../../plugins/storage/sqlite/mod.ts";
 import type { Storage } from "../../src/contract/mod.ts";
@@ -31,8 +32,8 @@ function failing(inner: Storage, fails: () => boolean): Storage {
 const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} };
 const quick = defineTask("quick", () => {});
 
-async function idle(unref: boolean): Promise<void> {
-  const scheduler = createScheduler({ storage: sqlite(file), tasks: [quick], unref });
+async function idle(unref: boolean, storage = sqlite(file)): Promise<void> {
+  const scheduler = createScheduler({ storage, tasks: [quick], unref });
   await scheduler.start();
   await scheduler.every(quick, "1h");
   say({ idle: true });
@@ -142,6 +143,7 @@ async function leaking(): Promise<void> {
 const modes: Record<string, () => Promise<void>> = {
   ref: () => idle(false),
   unref: () => idle(true),
+  "unref on kv": () => idle(true, kv(file)),
   closed,
   rejecting,
   leaving: () => leaving(true),

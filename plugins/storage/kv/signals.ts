@@ -1,4 +1,5 @@
 import { type Clock, STORE_LOOK_MS } from "../../../src/contract/mod.ts";
+import { fileWrites } from "./file_writes.ts";
 import type { KvEntryLike, KvKey, KvLike, KvWatchReaderLike } from "./handle.ts";
 
 /** Where word of others' changes comes from; answers what ends it. */
@@ -75,32 +76,23 @@ export function watching(handle: KvLike & Required<Pick<KvLike, "watch">>, key: 
 /** Looks after a file was written, in milliseconds after one another: the write is told before it can be seen. */
 const LOOKS_MS = [20, STORE_LOOK_MS];
 
-/**
- * The operating system's word that a file was written. A store's own watch sees only the writes of its own process to a
- * file.
- */
+/** Word that a file was written. A store's own watch sees only the writes of its own process to a file. */
 export function watchingFile(path: string, clock: Clock): Signal {
   return async ({ look }) => {
-    const { watch } = await import("node:fs");
-    const { basename, dirname } = await import("node:path");
-    const names = [basename(path), `${basename(path)}-wal`];
     const looks = new Looks(clock, look);
     let stopPolling: (() => Promise<void>) | undefined;
     let closed = false;
-    const watcher = watch(dirname(path), { persistent: false }, (_event, name) => {
-      if (name === null || names.includes(name)) looks.stir();
-    });
-    // Deno's watcher keeps the process, whatever `persistent` says.
-    watcher.unref();
-    watcher.on("error", () => {
-      watcher.close();
-      if (!closed) {
-        void polling(clock, STORE_LOOK_MS)({ look, heard: () => {} }).then((stop) => stopPolling = stop);
-      }
+    const end = await fileWrites(path, {
+      written: () => looks.stir(),
+      broken() {
+        if (!closed) {
+          void polling(clock, STORE_LOOK_MS)({ look, heard: () => {} }).then((stop) => stopPolling = stop);
+        }
+      },
     });
     return async () => {
       closed = true;
-      watcher.close();
+      end();
       looks.stop();
       await stopPolling?.();
     };
