@@ -8,13 +8,21 @@ import {
   type ScheduleDocument,
 } from "../../../src/contract/mod.ts";
 import type { Desk } from "./desk.ts";
-import { fromKeyText } from "./keys.ts";
-import type { KvEntryLike, KvKey } from "./handle.ts";
+import type { KvKey } from "./handle.ts";
 import { Knowledge } from "./knowledge.ts";
+import type { Guard } from "./ledger.ts";
 import { Plan } from "./plan.ts";
+import type { SharedWake } from "./shared_wake.ts";
+import type { Stored } from "./codec.ts";
 
 /** Commits of one call while others write as well: then each holds only as many documents as it may check. */
 const COMMITS_BESIDE_OTHERS = 4;
+
+/** Documents of one commit while nobody else writes: it is worked out while the last one is under way. */
+const CLAIMS_AT_ONCE = 250;
+
+/** Entries listed at once of documents that are over: nearly all of them are shared by many. */
+const OVER_BATCH = 20;
 
 /** Claims for which a conflict is remembered, as a sign that others take from the same end. */
 const CROWDED_FOR = 16;
@@ -34,13 +42,15 @@ interface Won<T> {
   readonly damaged: Damaged[];
 }
 
-/** An entry of a lane that is due. */
+/** A document that an entry of a lane says is due. */
 interface Candidate {
   readonly id: string;
   readonly lane: string;
   readonly key: KvKey;
   readonly wakeAt: number;
   readonly versionstamp: string;
+  /** The entry, where several share it. */
+  readonly shared: SharedWake | undefined;
 }
 
 /** What a commit in the making will have done. */
@@ -68,9 +78,11 @@ export class Claims {
         Promise.all(request.lanes.map((lane) => this.#due(lane, request))),
       ]);
       const candidates = this.#pick(lists.flat(), request.limit, alone);
-      const known = new Knowledge();
-      for (const { id, versionstamp } of candidates) {
-        const read = ledger.cache.at(id, versionstamp);
+      const known = new Knowledge(() => undefined);
+      for (const { id, versionstamp, shared } of candidates) {
+        if (shared !== undefined) known.wakes.set(shared.name, shared);
+        // An entry of its own is written whenever the document is; one that is shared is when others leave it, too.
+        const read = shared === undefined ? ledger.cache.at(id, versionstamp) : undefined;
         if (read !== undefined) known.documents.set(id, read);
       }
       const unknown = candidates.filter(({ id }) => !known.documents.has(id))
@@ -90,14 +102,13 @@ export class Claims {
   async #due(lane: string, { limit, now }: AdvanceRequest): Promise<readonly Candidate[]> {
     const { keys, reader } = this.#desk;
     const window = Math.max(Math.min(limit, MAX_ADVANCE), MAX_KV_LIST_BATCH);
-    const entries = await reader.list({ prefix: keys.lane(lane), end: keys.due(lane, now) }, window);
-    return entries.map(({ key, versionstamp }: KvEntryLike) => ({
-      id: fromKeyText(key.at(-1)),
-      lane,
-      key: key as KvKey,
-      wakeAt: key.at(-2) as number,
-      versionstamp: versionstamp!,
-    }));
+    const selector = { prefix: keys.lane(lane), end: keys.due(lane, now) };
+    const wakes = await reader.wakes(selector, window, lane === "" ? OVER_BATCH : MAX_KV_LIST_BATCH);
+    return wakes.flatMap(({ ids, shared, entry }) => {
+      const key = entry.key as KvKey;
+      const due = { lane, key, wakeAt: key.at(-2) as number, versionstamp: entry.versionstamp!, shared };
+      return Array.from(ids, (id): Candidate => ({ ...due, id }));
+    });
   }
 
   /** The longest due, or where others take from that end as well, some further on that may be left to us. */
@@ -122,22 +133,32 @@ export class Claims {
   ): Promise<void> {
     let rest = candidates;
     let guard = alone ? "everything" as const : "each" as const;
+    // deno-lint-ignore require-await
+    const chunkOf = async (some: readonly Candidate[]) => this.#chunk(some, known, guard, now, step);
+    let chunk = await chunkOf(rest);
     for (let conflicts = 0; rest.length > 0;) {
-      const chunk = this.#chunk(rest, known, guard === "everything" ? Infinity : this.#desk.maxChecks, now, step);
-      if (await this.#desk.commit(chunk.plan, guard)) {
+      const committing = this.#desk.commit(chunk.plan, guard);
+      const left = rest.slice(chunk.taken);
+      // Worked out while the store is busy.
+      const next = chunkOf(left);
+      next.catch(() => {});
+      if (await committing) {
         values.push(...chunk.values);
         damaged.push(...chunk.damaged);
-        rest = rest.slice(chunk.taken);
+        rest = left;
         this.#crowded = Math.max(0, this.#crowded - 1);
+        chunk = await next;
         continue;
       }
       this.#crowded = CROWDED_FOR;
       guard = "each";
-      // What is left is found by the next call.
+      // What is left is found by the next call; so is what others may have taken out of entries that are shared.
       if (++conflicts >= MAX_KV_CLAIM_ATTEMPTS) break;
+      rest = rest.filter(({ shared }) => shared === undefined);
       await this.#desk.pause(conflicts);
       await this.#desk.ledger.sync();
       await this.#desk.learn(known, rest.map(({ id }) => id), []);
+      chunk = await chunkOf(rest);
     }
   }
 
@@ -145,29 +166,33 @@ export class Claims {
   #chunk<T>(
     candidates: readonly Candidate[],
     known: Knowledge,
-    maxChecks: number,
+    guard: Guard,
     now: number,
     step: Step<T>,
   ): Chunk<T> {
-    const chunk: Chunk<T> = { plan: new Plan(this.#desk.keys, known, maxChecks), values: [], damaged: [], taken: 0 };
+    const { keys, maxChecks } = this.#desk;
+    const plan = new Plan(keys, known, guard === "everything" ? Infinity : maxChecks);
+    const chunk: Chunk<T> = { plan, values: [], damaged: [], taken: 0 };
     for (const candidate of candidates) {
-      if (!this.#step(candidate, known, chunk, now, step)) break;
+      if (chunk.taken === CLAIMS_AT_ONCE || !this.#step(candidate, known, chunk, now, step)) break;
       chunk.taken++;
     }
     return chunk;
   }
 
   #step<T>(candidate: Candidate, known: Knowledge, chunk: Chunk<T>, now: number, step: Step<T>): boolean {
-    const { id, lane, wakeAt, key } = candidate;
+    const { id, key, shared } = candidate;
+    const { plan } = chunk;
     const read = known.documents.get(id);
-    const isThere = read !== undefined && read.stored.index.lane === lane && read.stored.index.wakeAt === wakeAt;
-    if (!isThere) return chunk.plan.repair(key, id);
+    if (read === undefined || !isThere(candidate, read.stored)) {
+      return shared === undefined ? plan.repair(key, id) : plan.stray(shared, id);
+    }
     if (read.stored.damage !== undefined) {
       return this.#park(candidate, chunk, known, read.stored.damage);
     }
     const { document, value, reject } = step(read.stored.document, now);
     if (reject === undefined && document !== undefined) {
-      const added = chunk.plan.change(read, id, document);
+      const added = plan.change(read, id, document);
       if (added === "full") return false;
       if (!added.committed) {
         return this.#park(candidate, chunk, known, added.reason.message);
@@ -184,4 +209,9 @@ export class Claims {
     chunk.damaged.push({ id, task: lane === "" ? read.stored.index.task : lane, error });
     return true;
   }
+}
+
+/** Whether a document is due by the very entry that led to it. */
+function isThere(candidate: Candidate, { index, shared }: Stored): boolean {
+  return index.lane === candidate.lane && index.wakeAt === candidate.wakeAt && shared === candidate.shared?.name;
 }

@@ -30,6 +30,8 @@ export interface Stored {
   readonly parts: number;
   /** In characters, about. */
   readonly size: number;
+  /** The name of the entry that tells when it wakes, where it shares one. */
+  readonly shared: string | undefined;
 }
 
 /** The first line: what is needed to find and to remove the document, whatever has become of the others. */
@@ -48,6 +50,7 @@ type Header = readonly [
   live: 0 | 1,
   running: 0 | 1,
   parked: string | null,
+  shared: string | null,
 ];
 
 /** Where the header tells the number of parts, as one digit, and what digit stands for none. */
@@ -69,19 +72,25 @@ export interface Encoded {
  * A document as values. One that is parked keeps the texts that it has.
  *
  * @param kept The texts of a document that could not be read.
+ * @param share Answers the name of the entry that is to tell when it wakes, where it shares one.
  */
-export function encodeDocument(document: ScheduleDocument, kept: StoredTexts | undefined): Encoded {
+export function encodeDocument(
+  document: ScheduleDocument,
+  kept: StoredTexts | undefined,
+  share: (id: string, index: DocumentIndex) => string | undefined,
+): Encoded {
   const texts = document.parked === undefined ? undefined : kept;
   const index = documentIndex(document);
+  const shared = share(document.id, index);
   const { definition, progress } = texts ?? textsOf(document);
-  const bytes = encoder.encode(`${headerText(index, document.parked)}\n${definition}\n${progress}`);
+  const bytes = encoder.encode(`${headerText(index, document.parked, shared)}\n${definition}\n${progress}`);
   const parts = Math.max(1, Math.ceil(bytes.length / MAX_KV_VALUE_BYTES));
   if (parts <= MAX_KV_PARTS) bytes[PARTS_AT] = DIGIT_ZERO + parts;
   const values = Array.from(
     { length: parts },
     (_, n) => bytes.subarray(n * MAX_KV_VALUE_BYTES, (n + 1) * MAX_KV_VALUE_BYTES),
   );
-  const stored: Stored = { document, index, parts, size: bytes.length };
+  const stored: Stored = { document, index, parts, size: bytes.length, shared };
   return { stored: texts === undefined ? stored : { ...stored, texts }, values };
 }
 
@@ -102,8 +111,13 @@ export function decodeDocument(id: string, values: readonly unknown[]): Stored {
   const texts = { definition, progress };
   const header = readHeader(first);
   const index = indexOf(header);
-  const parked = header[13];
-  const known = { index, parts: values.length, size: first.length + definition.length + progress.length };
+  const [parked, shared] = [header[13], header[14]];
+  const known = {
+    index,
+    parts: values.length,
+    size: first.length + definition.length + progress.length,
+    shared: shared ?? undefined,
+  };
   try {
     const read = { id, definition: JSON.parse(definition), progress: readProgress(progress) };
     const document = checkDocument(parked === null ? read : { ...read, parked });
@@ -123,7 +137,7 @@ function textsOf({ definition, progress }: ScheduleDocument): StoredTexts {
   return { definition: text, progress: writeProgress(progress) };
 }
 
-function headerText(index: DocumentIndex, parked: string | undefined): string {
+function headerText(index: DocumentIndex, parked: string | undefined, shared: string | undefined): string {
   const {
     lane,
     wakeAt,
@@ -153,11 +167,12 @@ function headerText(index: DocumentIndex, parked: string | undefined): string {
     tags,
     ...flags,
     parked ?? null,
+    shared ?? null,
   ];
   return JSON.stringify(header);
 }
 
-const NO_HEADER: Header = [1, null, null, null, "", "", null, null, null, null, [], 1, 0, null];
+const NO_HEADER: Header = [1, null, null, null, "", "", null, null, null, null, [], 1, 0, null, null];
 
 function readHeader(line: string): Header {
   try {

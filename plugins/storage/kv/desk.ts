@@ -52,7 +52,7 @@ export class Desk {
 
   /** Commits a plan; false where somebody else was faster, and it has to be made anew. */
   async commit(plan: Plan, guard: Guard): Promise<boolean> {
-    if (plan.writes.size === 0) return true;
+    if (!plan.changes) return true;
     const told = plan.news ? this.#news.claim() : undefined;
     const result = await this.reader.retry("writing schedules", () => {
       const commit = this.reader.handle.atomic();
@@ -62,12 +62,13 @@ export class Desk {
       return commit.commit();
     }).catch((error) => {
       // Whether it took effect is not known: nothing that is known of these documents is.
-      this.ledger.cache.doubt();
+      this.ledger.doubt();
       throw error;
     });
     if (!result.ok) return false;
     const { versionstamp } = result;
     this.ledger.committed(versionstamp, guard);
+    for (const entry of plan.committed(versionstamp)) this.ledger.wakes.set(entry);
     if (told === "now") this.#news.told();
     for (const [id, { stored }] of plan.writes) {
       if (stored === undefined) this.ledger.cache.delete(id);
@@ -114,11 +115,16 @@ export class Desk {
   /** Reads what was taken to be absent; answers whether all of it is. */
   async verify(known: Knowledge): Promise<boolean> {
     const [ids, pointers] = [[...known.missingDocuments], [...known.missingPointers.values()]];
+    const wakes = new Map(known.missingWakes);
     known.missingDocuments.clear();
     known.missingPointers.clear();
-    if (ids.length === 0 && pointers.length === 0) return true;
+    known.missingWakes.clear();
+    if (wakes.size > 0) {
+      for (const [name, entry] of await this.ledger.sharedWakes(wakes)) known.wakes.set(name, entry);
+    }
+    if (ids.length === 0 && pointers.length === 0) return wakes.size === 0;
     await this.learn(known, ids, pointers);
-    return ids.every((id) => known.documents.get(id) === undefined) &&
+    return wakes.size === 0 && ids.every((id) => known.documents.get(id) === undefined) &&
       pointers.every((key) => known.pointers.get(nameOf(key))!.id === undefined);
   }
 }

@@ -11,6 +11,8 @@ import type { KvEntryLike, KvKey } from "./handle.ts";
 import { fromKeyText, isOwnerIndexed, type Keys, keyText, nameOf, type ValueIndex } from "./keys.ts";
 import type { DocumentCache } from "./document_cache.ts";
 import type { Read, Reader } from "./reader.ts";
+import { readWake } from "./shared_wake.ts";
+import { NO_VALUE } from "./writes.ts";
 
 /** Ids to look at, in order, with the entries that led to them. */
 type Page = readonly { readonly id: string; readonly entry: KvEntryLike }[];
@@ -58,11 +60,14 @@ export class Finder {
       if (first === undefined) return lanes;
       const [lane, earliest] = first.key.slice(prefix.length) as [string | Uint8Array, number];
       const task = fromKeyText(lane);
-      const due = earliest > before
-        ? []
-        : await this.#reader.list({ prefix: this.#keys.lane(task), end: this.#keys.due(task, before) }, limit);
-      lanes.push({ task, due: due.length, earliest });
-      start = this.#keys.afterLane(lane);
+      const due = earliest > before ? [] : await this.#reader.wakes(
+        { prefix: this.#keys.lane(task), end: this.#keys.due(task, before) },
+        limit,
+        Math.min(limit, MAX_KV_LIST_BATCH),
+      );
+      const count = due.reduce((sum, { size }) => sum + size, 0);
+      lanes.push({ task, due: Math.min(count, limit), earliest });
+      start = this.#keys.after(prefix, lane);
     }
   }
 
@@ -75,7 +80,7 @@ export class Finder {
       for (const [i, read] of reads.entries()) {
         const { id, entry } = page[i]!;
         if (!this.#leadsTo(entry, id, read?.stored)) {
-          await this.#repair(entry, id, read);
+          if (!isSharedWake(this.#keys, entry)) await this.#repair(entry, id, read);
         } else if (fits(read!.stored.index, query)) {
           found.push(read!.stored.document);
         }
@@ -95,6 +100,7 @@ export class Finder {
     if (prefix !== undefined) {
       return yield* this.#inOrder(prefix, query.after, limit);
     }
+    if (name === undefined && query.running !== true) return yield* this.#live(query.after, limit);
     const page = name === undefined ? await this.#running() : await this.#called(name);
     const sorted = page.filter(({ id }) => id > after).sort((a, b) => a.id < b.id ? -1 : 1);
     for (let i = 0; i < sorted.length; i += MAX_KV_LIST_BATCH) {
@@ -113,20 +119,50 @@ export class Finder {
         return this.#keys.having(index, value);
       }
     }
-    return this.#keys.live;
+    return undefined;
   }
 
   async *#inOrder(prefix: KvKey, after: string | undefined, limit: number): AsyncGenerator<Page> {
-    const size = Math.min(MAX_KV_LIST_BATCH, Math.max(limit, LEAST_PAGE));
-    for (let last: unknown = after === undefined ? undefined : keyText(after);;) {
-      const selector = last === undefined ? { prefix } : { prefix, start: [...prefix, last as string, NEXT] };
-      const entries = await this.#reader.list(selector, size);
-      if (entries.length > 0) {
-        yield entries.map((entry) => ({ id: fromKeyText(entry.key.at(-1)), entry }));
-      }
-      if (entries.length < size) return;
-      last = entries.at(-1)!.key.at(-1);
+    const size = pageSize(limit);
+    for (let last = after;;) {
+      const page = await this.#page(prefix, last, size);
+      if (page.length > 0) yield page;
+      if (page.length < size) return;
+      last = page.at(-1)!.id;
     }
+  }
+
+  /** All live documents in order: those of every task, merged. */
+  async *#live(after: string | undefined, limit: number): AsyncGenerator<Page> {
+    const size = pageSize(limit);
+    const tasks = await this.#tasks();
+    for (let last = after;;) {
+      const pages = await Promise.all(tasks.map((task) => this.#page(this.#keys.having("task", task), last, size)));
+      const page = pages.flat().sort((a, b) => a.id < b.id ? -1 : 1).slice(0, size);
+      if (page.length > 0) yield page;
+      if (page.length < size) return;
+      last = page.at(-1)!.id;
+    }
+  }
+
+  /** The tasks of live documents: goes from one to the next by their first entries. */
+  async #tasks(): Promise<readonly string[]> {
+    const tasks: string[] = [];
+    const prefix = this.#keys.index("task");
+    let start: KvKey | undefined;
+    for (;;) {
+      const [first] = await this.#reader.list(start === undefined ? { prefix } : { prefix, start }, 1);
+      if (first === undefined) return tasks;
+      const task = first.key[prefix.length] as string | Uint8Array;
+      tasks.push(fromKeyText(task));
+      start = this.#keys.after(prefix, task);
+    }
+  }
+
+  async #page(prefix: KvKey, after: string | undefined, size: number): Promise<Page> {
+    const selector = after === undefined ? { prefix } : { prefix, start: [...prefix, keyText(after), NEXT] };
+    const entries = await this.#reader.list(selector, size);
+    return entries.map((entry) => ({ id: fromKeyText(entry.key.at(-1)), entry }));
   }
 
   /** Live documents of a name, of whatever owner. */
@@ -138,8 +174,11 @@ export class Finder {
   /** Documents with a run: the entries of when they wake tell, since a run's lease has an end. */
   async #running(): Promise<Page> {
     const [wakes, idle] = await Promise.all([this.#all(this.#keys.wakes), this.#all(this.#keys.running)]);
-    const entries = [...wakes.filter(({ value }) => value === 1), ...idle];
-    return entries.map((entry) => ({ id: fromKeyText(entry.key.at(-1)), entry }));
+    const waking = wakes.flatMap((entry) => {
+      const { running, ids } = readWake(entry);
+      return running ? Array.from(ids, (id) => ({ id, entry })) : [];
+    });
+    return [...waking, ...idle.map((entry) => ({ id: fromKeyText(entry.key.at(-1)), entry }))];
   }
 
   #all(prefix: KvKey): Promise<readonly KvEntryLike[]> {
@@ -150,7 +189,7 @@ export class Finder {
   #leadsTo({ key }: KvEntryLike, id: string, stored: Stored | undefined): boolean {
     if (stored === undefined) return false;
     const text = nameOf(key as KvKey);
-    const wake = this.#keys.wake(id, stored.index);
+    const wake = this.#keys.wake(stored.shared ?? id, stored.index);
     const keys = [
       this.#keys.schedule(id),
       ...(wake === undefined ? [] : [wake]),
@@ -172,9 +211,18 @@ export class Finder {
     const commit = this.#reader.handle.atomic();
     commit.check({ key, versionstamp }, { key: this.#keys.schedule(id), versionstamp: document });
     commit.delete(key);
-    commit.set(this.#keys.last, null);
+    commit.set(this.#keys.last, NO_VALUE);
     return commit.commit();
   }
+}
+
+function pageSize(limit: number): number {
+  return Math.min(MAX_KV_LIST_BATCH, Math.max(limit, LEAST_PAGE));
+}
+
+/** Whether an entry is others' as well, so that it stays when one of them has moved on. */
+function isSharedWake(keys: Keys, entry: KvEntryLike): boolean {
+  return entry.key[1] === keys.wakes[1] && readWake(entry).shared !== undefined;
 }
 
 function fits(index: DocumentIndex, query: DocumentQuery): boolean {

@@ -24,7 +24,6 @@ export class Keys {
   readonly changed: KvKey;
   /** Of everything about when documents wake. */
   readonly wakes: KvKey;
-  readonly live: KvKey;
   readonly schedules: KvKey;
   /** Of documents that run and do not wake. */
   readonly running: KvKey;
@@ -36,7 +35,6 @@ export class Keys {
     this.last = [prefix, "meta", "last"];
     this.changed = [prefix, "meta", "changed"];
     this.wakes = [prefix, "wake"];
-    this.live = [prefix, "live"];
     this.schedules = [prefix, "schedule"];
     this.running = [prefix, "running"];
   }
@@ -61,9 +59,14 @@ export class Keys {
     return [...this.lane(lane), instant, AFTER_NUMBERS];
   }
 
-  /** After everything of a lane. */
-  afterLane(lane: Part): KvKey {
-    return [...this.wakes, lane, AFTER_NUMBERS];
+  /** After everything whose key begins with a prefix and a part. */
+  after(prefix: KvKey, part: Part): KvKey {
+    return [...prefix, part, AFTER_NUMBERS];
+  }
+
+  /** Of the ids of live documents, by what they have of an index. */
+  index(index: ValueIndex): KvKey {
+    return [this.#prefix, index];
   }
 
   /** Of the ids of live documents with a value. */
@@ -81,20 +84,24 @@ export class Keys {
     return [...this.called(index, value), keyText(owner)];
   }
 
-  /** When a document wakes, in its lane; undefined for one that waits for nothing. */
-  wake(id: string, { lane, wakeAt }: DocumentIndex): KvKey | undefined {
-    return lane === null || wakeAt === null ? undefined : [...this.lane(lane), wakeAt, keyText(id)];
+  /**
+   * When a document wakes, in its lane; undefined for one that waits for nothing.
+   *
+   * @param name Its id, or the name of the entry that it shares with others.
+   */
+  wake(name: string, { lane, wakeAt }: DocumentIndex): KvKey | undefined {
+    return lane === null || wakeAt === null ? undefined : [...this.lane(lane), wakeAt, keyText(name)];
   }
 
   /** What a document is found by, beside its wake time, its name and its key. */
   listings(id: string, index: DocumentIndex): readonly KvKey[] {
     const part = keyText(id);
     const keys: KvKey[] = [];
-    if (index.running && this.wake(id, index) === undefined) {
+    if (index.running && (index.lane === null || index.wakeAt === null)) {
       keys.push([...this.running, part]);
     }
     if (!index.live) return keys;
-    keys.push([...this.live, part], [...this.having("task", index.task), part]);
+    keys.push([...this.having("task", index.task), part]);
     if (isOwnerIndexed(index.owner)) {
       keys.push([...this.having("owner", index.owner), part]);
     }

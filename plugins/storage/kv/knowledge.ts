@@ -2,6 +2,8 @@ import type { KvKey } from "./handle.ts";
 import { nameOf } from "./keys.ts";
 import type { Pointer } from "./ledger.ts";
 import type { Read } from "./reader.ts";
+import type { SharedWake } from "./shared_wake.ts";
+import type { Place } from "./writes.ts";
 
 /**
  * What is known of the store while a commit is planned. What is not known is taken to be absent, which new ids and names
@@ -14,11 +16,29 @@ export class Knowledge {
   readonly guessed = new Set<string>();
   readonly missingDocuments = new Set<string>();
   readonly missingPointers = new Map<string, KvKey>();
+  /** Shared entries of when documents wake, by their names. */
+  readonly wakes = new Map<string, SharedWake | undefined>();
+  readonly missingWakes = new Map<string, KvKey>();
+  readonly #remembered: (name: string) => SharedWake | undefined;
+
+  /** @param remembered Answers a shared entry that need not be read. */
+  constructor(remembered: (name: string) => SharedWake | undefined) {
+    this.#remembered = remembered;
+  }
 
   /** A document as it is stored. */
   document(id: string): Read | undefined {
     if (!this.documents.has(id)) this.missingDocuments.add(id);
     return this.documents.get(id);
+  }
+
+  /** The entry of when it wakes that a document shares. */
+  wake({ name, key }: Place): SharedWake | undefined {
+    if (this.wakes.has(name)) return this.wakes.get(name);
+    const entry = this.#remembered(name);
+    if (entry === undefined) this.missingWakes.set(name, key);
+    else this.wakes.set(name, entry);
+    return entry;
   }
 
   /** What stands at a key that tells an id. */

@@ -4,6 +4,9 @@ import type { KvAtomicLike, KvKey } from "./handle.ts";
 import type { Keys } from "./keys.ts";
 import { nameOf } from "./keys.ts";
 import type { Read, Reader } from "./reader.ts";
+import { readWake, type SharedWake } from "./shared_wake.ts";
+import { WakeCache } from "./wake_cache.ts";
+import { NO_VALUE } from "./writes.ts";
 
 /** What stands at a key that tells an id. */
 export interface Pointer {
@@ -25,6 +28,7 @@ export type Guard =
  */
 export class Ledger {
   readonly cache = new DocumentCache(MAX_CACHED_CHARACTERS);
+  readonly wakes = new WakeCache();
   readonly #keys: Keys;
   readonly #reader: Reader;
   /** The version of `last` as of which the trusted documents are exact; undefined before the first look. */
@@ -42,10 +46,16 @@ export class Ledger {
     const [entry] = await this.#reader.getMany([this.#keys.last]);
     const { versionstamp } = entry!;
     if (versionstamp !== this.#mark) {
-      this.cache.doubt();
+      this.doubt();
       this.#mark = versionstamp;
     }
     return versionstamp === null || versionstamp === this.#own;
+  }
+
+  /** Trusts nothing that is known any more. */
+  doubt(): void {
+    this.cache.doubt();
+    this.wakes.doubt();
   }
 
   /** Adds the guard against others' writes to a commit, and the notice to others of this one. */
@@ -53,7 +63,7 @@ export class Ledger {
     if (guard === "everything") {
       commit.check({ key: this.#keys.last, versionstamp: this.#mark ?? null });
     }
-    commit.set(this.#keys.last, null);
+    commit.set(this.#keys.last, NO_VALUE);
   }
 
   /** A guarded commit went through. */
@@ -77,6 +87,18 @@ export class Ledger {
       found.set(unknown[i]!, read);
       if (read === undefined) this.cache.delete(unknown[i]!);
       else this.cache.set(unknown[i]!, read);
+    });
+    return found;
+  }
+
+  /** Shared entries of when documents wake, as they are now. */
+  async sharedWakes(places: ReadonlyMap<string, KvKey>): Promise<Map<string, SharedWake | undefined>> {
+    const entries = await this.#reader.getMany([...places.values()]);
+    const found = new Map<string, SharedWake | undefined>();
+    [...places.keys()].forEach((name, i) => {
+      const entry = entries[i]!.versionstamp === null ? undefined : readWake(entries[i]!).shared;
+      if (entry !== undefined) this.wakes.set(entry);
+      found.set(name, entry);
     });
     return found;
   }

@@ -30,11 +30,12 @@ export type { KvOptions } from "./options.ts";
  *
  * | key                       | value                                                                            |
  * | ------------------------- | -------------------------------------------------------------------------------- |
- * | `schedule`, id            | three lines of UTF-8: what it is indexed by, its definition, its progress        |
+ * | `schedule`, id            | three lines of UTF-8: what it is indexed by and where it wakes, its definition, its progress |
  * | `part`, id, n             | what of that does not fit into one value                                         |
- * | `wake`, task, wake time, id | 1 while it runs; the task is `""` once retired                                 |
+ * | `wake`, task, wake time, id | a byte: 1 while it runs; the task is `""` once retired                        |
+ * | `wake`, task, wake time, name | the byte, and a list of ids: of those that began to run, or retired, in one commit |
  * | `name`, name, owner       | the id of the live schedule; likewise `key`, key, owner                          |
- * | `live`, id                | nothing; likewise `owner`, `task`, `target`, `group` and `tag`, each with its value and the id |
+ * | `task`, task, id          | nothing, while it is live; likewise `owner`, `target`, `group` and `tag`         |
  * | `meta`, `version`         | the version of all this                                                          |
  * | `meta`, `last`            | nothing; its versionstamp is that of the last commit                             |
  * | `meta`, `changed`         | counts what other instances should look at; what is watched                      |

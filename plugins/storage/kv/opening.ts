@@ -4,8 +4,8 @@ import { type KvLike, openHandle } from "./handle.ts";
 import type { Keys } from "./keys.ts";
 import type { Reader } from "./reader.ts";
 
-/** The version of what the keys hold. */
-const VERSION = 1;
+/** The version of what the keys hold. Version 1 was never released. */
+const VERSION = 2;
 
 /** Opens a handle of one's own. */
 export async function openPath(path: string): Promise<KvLike> {
@@ -42,7 +42,14 @@ export async function checkVersion(reader: Reader, keys: Keys): Promise<void> {
     });
     return ok ? undefined : await checkVersion(reader, keys);
   }
-  if (typeof value === "number" && value <= VERSION) return;
+  if (value === VERSION) return;
+  if (typeof value === "number" && value < VERSION) {
+    throw new SchedulerError(
+      "config_invalid",
+      `kv: the store was written before the first release: version ${value}; expected ${VERSION}. Give another file or prefix`,
+      { details: { given: value, expected: VERSION } },
+    );
+  }
   throw new SchedulerError(
     "store_too_new",
     `kv: the store was written by a newer version of the scheduler: version ${value}; expected at most ${VERSION}`,

@@ -16,7 +16,9 @@ import type { KvAtomicLike, KvKey } from "./handle.ts";
 import { type Keys, nameOf } from "./keys.ts";
 import type { Knowledge } from "./knowledge.ts";
 import type { Read } from "./reader.ts";
-import { type DocumentWrite, planWrite } from "./writes.ts";
+import { SharedEntries } from "./shared_entries.ts";
+import { sharedBytes, type SharedWake } from "./shared_wake.ts";
+import { type DocumentWrite, planWrite, type Sharing } from "./writes.ts";
 
 /** What became of a change that was to be added; `full`: it may fit into a further commit. */
 export type Added = GroupResult | "full";
@@ -34,6 +36,8 @@ export class Plan {
   readonly writes = new Map<string, DocumentWrite>();
   /** Whether other instances should look at something of it soon. */
   news = false;
+  readonly #shared = new SharedEntries();
+  readonly #sharing: Sharing;
   readonly #keys: Keys;
   readonly #known: Knowledge;
   readonly #maxChecks: number;
@@ -51,10 +55,16 @@ export class Plan {
     this.#keys = keys;
     this.#known = known;
     this.#maxChecks = maxChecks;
+    this.#sharing = { share: this.#shared.share, find: (place) => known.wake(place) };
   }
 
   get isEmpty(): boolean {
     return this.#checkedIds.size === 0 && this.#checkedNames.size === 0;
+  }
+
+  /** Whether there is anything to commit. */
+  get changes(): boolean {
+    return this.writes.size > 0 || this.#shared.hasStrays;
   }
 
   /**
@@ -89,9 +99,28 @@ export class Plan {
       this.#checkedIds.size + 1 > this.#maxChecks
     ) return false;
     this.#checkedIds.add(id);
-    this.writes.set(`\0${nameOf(key)}`, { sets: [], deletes: [key], stored: undefined, bytes: 0, takes: [] });
+    this.writes.set(`\0${nameOf(key)}`, { ...NOTHING, deletes: [key] });
     this.#mutations++;
     return true;
+  }
+
+  /** Removes an id from a shared entry in which it does not belong. */
+  stray(entry: SharedWake, id: string): boolean {
+    if (!this.#shared.hasLeft(entry)) {
+      const [mutations, bytes] = [this.#mutations + 1, this.#bytes + sharedBytes(entry)];
+      if (mutations > MAX_KV_MUTATIONS || bytes > MAX_KV_COMMIT_BYTES || this.#checks() >= this.#maxChecks) {
+        return false;
+      }
+      this.#shared.count([], [entry]);
+      [this.#mutations, this.#bytes] = [mutations, bytes];
+    }
+    this.#shared.stray(entry, id);
+    return true;
+  }
+
+  /** The commit went through: answers the shared entries that it has changed. */
+  committed(versionstamp: string): readonly SharedWake[] {
+    return this.#shared.committed(this.writes, versionstamp);
   }
 
   /** Writes down what is checked and changed. Removals go first: what one document leaves, another may take. */
@@ -105,6 +134,7 @@ export class Plan {
       for (const [text, key] of this.#checkedNames) {
         commit.check({ key, versionstamp: this.#known.pointers.get(text)?.versionstamp ?? null });
       }
+      this.#shared.check(commit, this.writes);
     }
     const taken = new Set<string>();
     for (const { takes } of this.writes.values()) {
@@ -115,6 +145,7 @@ export class Plan {
         if (taken.size === 0 || !taken.has(nameOf(key))) commit.delete(key);
       }
     }
+    this.#shared.fill(commit, this.writes);
     for (const { sets } of this.writes.values()) {
       for (const [key, value] of sets) {
         commit.set(key, value);
@@ -190,10 +221,11 @@ export class Plan {
 
   #accept(writes: readonly Write[]): Added | undefined {
     const planned = new Map<string, DocumentWrite>();
+    const [joined, left] = [new Set<string>(), new Set<SharedWake>()];
     let [mutations, bytes] = [this.#mutations, this.#bytes];
     for (const { before, after } of writes) {
       const id = (after ?? before)!.id;
-      const write = planWrite(this.#keys, id, this.#known.documents.get(id)?.stored, after);
+      const write = planWrite(this.#keys, id, this.#known.documents.get(id)?.stored, after, this.#sharing);
       const large = after === null ? undefined : tooLarge(before, after, write);
       if (large !== undefined) return { committed: false, reason: large };
       const earlier = this.writes.get(id);
@@ -201,10 +233,15 @@ export class Plan {
         (earlier === undefined ? 0 : mutationsOf(earlier));
       bytes += write.bytes - (earlier?.bytes ?? 0);
       planned.set(id, write);
+      if (write.joins !== undefined && !this.#shared.hasJoined(write.joins.name)) joined.add(write.joins.name);
+      if (write.left !== undefined && !this.#shared.hasLeft(write.left)) left.add(write.left);
       for (const key of write.takes) if (this.#known.isAskedFor(key)) this.#seenNames.set(nameOf(key), key);
     }
-    const over = this.#over(mutations, bytes);
+    mutations += joined.size + left.size;
+    for (const entry of left) bytes += sharedBytes(entry);
+    const over = this.#over(mutations, bytes, left.size);
     if (over !== undefined) return over;
+    this.#shared.count(joined, left);
     for (const write of writes) this.#remember(write);
     for (const [id, write] of planned) this.writes.set(id, write);
     for (const id of this.#seenIds) this.#checkedIds.add(id);
@@ -216,9 +253,13 @@ export class Plan {
     return undefined;
   }
 
+  #checks(): number {
+    return this.#checkedIds.size + this.#checkedNames.size + this.#shared.left;
+  }
+
   /** Whether the commit would become too large by the group; a group that is too large for any is refused. */
-  #over(mutations: number, bytes: number): Added | undefined {
-    let checks = this.#checkedIds.size + this.#checkedNames.size;
+  #over(mutations: number, bytes: number, further: number): Added | undefined {
+    let checks = this.#checks() + further;
     for (const id of this.#seenIds) if (!this.#checkedIds.has(id)) checks++;
     for (const text of this.#seenNames.keys()) {
       if (!this.#checkedNames.has(text)) checks++;
@@ -252,6 +293,16 @@ export class Plan {
     this.news ||= isNews(before, after);
   }
 }
+
+const NOTHING: DocumentWrite = {
+  sets: [],
+  deletes: [],
+  stored: undefined,
+  bytes: 0,
+  takes: [],
+  joins: undefined,
+  left: undefined,
+};
 
 const NAMELESS = {
   lane: null,

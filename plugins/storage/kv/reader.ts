@@ -7,15 +7,30 @@ import {
 import { decodeDocument, partsOf, type Stored } from "./codec.ts";
 import { isLocked, storageError } from "./errors.ts";
 import type { KvEntryLike, KvKey, KvLike, KvSelectorLike } from "./handle.ts";
-import type { Keys } from "./keys.ts";
+import { fromKeyText, type Keys } from "./keys.ts";
+import { readWake, type WakeEntry } from "./shared_wake.ts";
 
 /** Pauses between attempts at a locked file, in milliseconds; the last is repeated. */
 const PAUSES = [1, 2, 4, 8, 15, 30, 60];
+
+/** Documents that are listed rather than read one by one, at least; and how many are listed first, to see if it is worth it. */
+const LEAST_LISTED = 50;
+
+/** A range is not listed further where only one in so many was asked for. */
+const MOST_WASTED = 3;
+
+/** What is read where nothing is. */
+const ABSENT: KvEntryLike = { key: [], value: null, versionstamp: null };
 
 /** A document with the version at which it was read. */
 export interface Read {
   readonly versionstamp: string;
   readonly stored: Stored;
+}
+
+/** An entry of when documents wake, with what it tells. */
+export interface DueWake extends WakeEntry {
+  readonly entry: KvEntryLike;
 }
 
 /** Makes calls to a KV handle: those that read, in pieces of the size that KV takes, and again while it is locked. */
@@ -48,6 +63,20 @@ export class Reader {
     });
   }
 
+  /** Reads the first entries of when documents wake, until they lead to so many. */
+  wakes(selector: KvSelectorLike, documents: number, batchSize: number): Promise<readonly DueWake[]> {
+    return this.retry("listing", async () => {
+      const wakes: DueWake[] = [];
+      let count = 0;
+      for await (const entry of this.handle.list(selector, { limit: documents, batchSize })) {
+        const wake = readWake(entry);
+        wakes.push({ ...wake, entry });
+        if ((count += wake.size) >= documents) break;
+      }
+      return wakes;
+    });
+  }
+
   /**
    * Reads documents, in the order of their ids.
    *
@@ -57,8 +86,31 @@ export class Reader {
     ids: readonly string[],
     known: (id: string, versionstamp: string) => Stored | undefined,
   ): Promise<readonly (Read | undefined)[]> {
-    const entries = await this.getMany(ids.map((id) => this.#keys.schedule(id)));
+    const entries = await this.#entries(ids);
     return await Promise.all(entries.map((entry, i) => this.#document(ids[i]!, entry, known)));
+  }
+
+  /**
+   * What is stored of documents. Where many are asked for that stand close together, as those do that were created together,
+   * the range is listed: that takes a quarter of the time.
+   */
+  async #entries(ids: readonly string[]): Promise<readonly KvEntryLike[]> {
+    const found = new Map<string, KvEntryLike>();
+    const sorted = ids.length < LEAST_LISTED || !ids.every(isPlain) ? [...ids] : ids.toSorted();
+    let covered = 0;
+    for (let size = LEAST_LISTED; sorted.length - covered >= LEAST_LISTED; size = MAX_KV_LIST_BATCH) {
+      const from = covered;
+      const start = this.#keys.schedule(sorted[from]!);
+      const listed = await this.list({ prefix: this.#keys.schedules, start }, size);
+      for (const entry of listed) found.set(fromKeyText(entry.key.at(-1)), entry);
+      const last = listed.length < size ? undefined : fromKeyText(listed.at(-1)!.key.at(-1));
+      while (covered < sorted.length && (last === undefined || sorted[covered]! <= last)) covered++;
+      if (covered - from < listed.length / MOST_WASTED) break;
+    }
+    const further = sorted.slice(covered);
+    const read = await this.getMany(further.map((id) => this.#keys.schedule(id)));
+    further.forEach((id, i) => found.set(id, read[i]!));
+    return ids.map((id) => found.get(id) ?? ABSENT);
   }
 
   #document(
@@ -108,4 +160,9 @@ export class Reader {
  */
 export function jitter(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms / 2 + Math.random() * ms / 2));
+}
+
+/** Whether an id stands in the order of keys where it stands in the order of texts. */
+function isPlain(id: string): boolean {
+  return /^[ -~]+$/.test(id);
 }

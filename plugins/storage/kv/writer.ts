@@ -1,8 +1,15 @@
-import { type Clock, type Group, type GroupResult, MAX_KV_OPERATIONS } from "../../../src/contract/mod.ts";
+import {
+  type Clock,
+  type Group,
+  type GroupResult,
+  MAX_KV_OPERATIONS,
+  type Selector,
+} from "../../../src/contract/mod.ts";
 import type { Desk } from "./desk.ts";
 import { tooMuch } from "./errors.ts";
 import type { KvKey } from "./handle.ts";
 import { Knowledge } from "./knowledge.ts";
+import type { Guard } from "./ledger.ts";
 import { Plan } from "./plan.ts";
 
 /** One call of `apply`. */
@@ -43,6 +50,13 @@ interface Pending {
 
 /** Groups that were added to a plan, with what to answer once it is committed. */
 type Accepted = readonly (readonly [Pending, GroupResult])[];
+
+/** A commit that is worked out, with what to answer. */
+interface Planned {
+  readonly plan: Plan;
+  readonly guard: Guard;
+  readonly accepted: Accepted;
+}
 
 /**
  * Gathers what is written during one turn of the event loop, and while the last commits are under way, into few commits:
@@ -94,15 +108,23 @@ export class Writer {
     this.#waiting = [];
     try {
       let alone = await this.#desk.ledger.sync();
+      let planned: Planned | undefined;
       for (let attempt = 0; pendings.length > 0;) {
-        const left = await this.#commit(pendings, alone, attempt > 0);
-        if (left === undefined) {
+        planned ??= await this.#plan(pendings, alone, attempt > 0);
+        const { plan, guard, accepted } = planned;
+        const committing = this.#desk.commit(plan, guard);
+        const left = unsettled(pendings, accepted);
+        // Worked out while the store is busy.
+        planned = guard === "everything" ? this.#ahead(left, plan) : undefined;
+        if (await committing) {
+          for (const [{ job, index }, result] of accepted) job.settle(index, result);
+          pendings = left;
+          attempt = 0;
+        } else {
+          planned = undefined;
           await this.#desk.pause(attempt++);
           await this.#desk.ledger.sync();
           alone = false;
-        } else {
-          pendings = left;
-          attempt = 0;
         }
       }
     } catch (error) {
@@ -111,18 +133,16 @@ export class Writer {
   }
 
   /**
-   * Commits the first of them, as many as fit; answers the others, or undefined where somebody else was faster.
+   * Plans a commit of the first of them, as many as fit.
    *
    * @param afresh Whether what is remembered proved to be wrong.
    */
-  async #commit(
-    pendings: readonly Pending[],
-    alone: boolean,
-    afresh: boolean,
-  ): Promise<readonly Pending[] | undefined> {
+  async #plan(pendings: readonly Pending[], alone: boolean, afresh: boolean): Promise<Planned> {
     const { maxChecks } = this.#desk;
-    const known = new Knowledge();
     let guard = alone ? "everything" as const : "each" as const;
+    const { wakes } = this.#desk.ledger;
+    // What the commit checks may be taken to be as it was.
+    const known = new Knowledge((name) => guard === "each" && !afresh ? wakes.latest(name) : wakes.trusted(name));
     for (;;) {
       const most = guard === "everything" ? Infinity : maxChecks;
       const plan = new Plan(this.#desk.keys, known, most);
@@ -135,18 +155,39 @@ export class Writer {
       }
       if (accepted === "failed" || !await this.#desk.verify(known)) continue;
       // One that needs more checks than there are is committed only if nobody else writes meanwhile.
-      if (accepted.length === 0 && candidates.some(({ job }) => !job.failed)) {
-        guard = "everything";
-        await this.#desk.learn(known, known.guessed, []);
-      } else {
-        if (!await this.#desk.commit(plan, guard)) return undefined;
-        for (const [{ job, index }, result] of accepted) {
-          job.settle(index, result);
-        }
-        const done = new Set(accepted.map(([pending]) => pending));
-        return pendings.filter((pending) => !done.has(pending) && !pending.job.failed);
-      }
+      if (accepted.length > 0 || candidates.every(({ job }) => job.failed)) return { plan, guard, accepted };
+      guard = "everything";
+      known.wakes.clear();
+      await this.#desk.learn(known, known.guessed, []);
     }
+  }
+
+  /**
+   * Plans the commit after one that is under way, if it is only about documents that are known and that one leaves alone.
+   * Should that one fail, the plan is made anew.
+   */
+  #ahead(pendings: readonly Pending[], under: Plan): Planned | undefined {
+    const { wakes } = this.#desk.ledger;
+    const known = new Knowledge((name) => wakes.trusted(name));
+    const plan = new Plan(this.#desk.keys, known, Infinity);
+    const accepted: (readonly [Pending, GroupResult])[] = [];
+    for (const pending of first(pendings, MAX_FLUSH_OPERATIONS)) {
+      const { job, group, now } = pending;
+      if (job.failed || !group.every(({ select }) => this.#isAtHand(select, known, under))) return undefined;
+      const added = tried(() => plan.add(group, now));
+      if (added === undefined || added === "guessed") return undefined;
+      if (added === "full") break;
+      accepted.push([pending, added]);
+    }
+    const missing = known.missingDocuments.size + known.missingPointers.size + known.missingWakes.size;
+    return missing === 0 && accepted.length > 0 ? { plan, guard: "everything", accepted } : undefined;
+  }
+
+  #isAtHand(select: Selector, known: Knowledge, under: Plan): boolean {
+    if (select === null || !("id" in select) || under.writes.has(select.id)) return false;
+    const read = this.#desk.ledger.cache.trusted(select.id);
+    if (read !== undefined) known.documents.set(select.id, read);
+    return read !== undefined;
   }
 
   /** Adds groups in their order until one does not fit, or tells why the plan has to be made anew. */
@@ -199,4 +240,19 @@ function first(pendings: readonly Pending[], operations: number): readonly Pendi
   let sum = 0;
   const end = pendings.findIndex(({ group }, i) => (sum += group.length) > operations && i > 0);
   return end === -1 ? pendings : pendings.slice(0, end);
+}
+
+/** Those that are in no commit yet. */
+function unsettled(pendings: readonly Pending[], accepted: Accepted): readonly Pending[] {
+  const done = new Set(accepted.map(([pending]) => pending));
+  return pendings.filter((pending) => !done.has(pending) && !pending.job.failed);
+}
+
+/** What a function answers; undefined where it throws. */
+function tried<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
 }

@@ -2,6 +2,13 @@ import type { DocumentIndex, ScheduleDocument } from "../../../src/contract/mod.
 import { type Encoded, encodeDocument, type Stored } from "./codec.ts";
 import type { KvKey } from "./handle.ts";
 import { keyBytes, type Keys, nameOf } from "./keys.ts";
+import { aloneValue, idBytes, type SharedWake } from "./shared_wake.ts";
+
+/** An entry that a document shares with others. */
+export interface Place {
+  readonly name: string;
+  readonly key: KvKey;
+}
 
 /** How a document's keys change, from what is stored to what is to be. */
 export interface DocumentWrite {
@@ -13,6 +20,18 @@ export interface DocumentWrite {
   readonly bytes: number;
   /** Names and keys that it takes. */
   readonly takes: readonly KvKey[];
+  /** The shared entry in which it is to stand. */
+  readonly joins: Place | undefined;
+  /** The one that it leaves. */
+  readonly left: SharedWake | undefined;
+}
+
+/** What is needed to plan a write, of shared entries. */
+export interface Sharing {
+  /** Answers the name of the one in which a document is to stand, if it shares one. */
+  share(id: string, index: DocumentIndex): string | undefined;
+  /** The one that it stands in; undefined for one that is not there, or not known yet. */
+  find(place: Place): SharedWake | undefined;
 }
 
 /** Plans what is written for a document: itself, and all by which it is found. */
@@ -21,23 +40,26 @@ export function planWrite(
   id: string,
   before: Stored | undefined,
   after: ScheduleDocument | null,
+  sharing: Sharing,
 ): DocumentWrite {
-  const encoded = after === null ? undefined : encodeDocument(after, before?.texts);
+  const encoded = after === null ? undefined : encodeDocument(after, before?.texts, sharing.share);
   const [old, now] = [before?.index, encoded?.stored.index];
   const sets: (readonly [KvKey, unknown])[] = [];
   const deletes: KvKey[] = [];
   writeParts(keys, id, before, encoded, sets, deletes);
   // The wake entry is written with the document each time, so that its versionstamp tells whether it is up to date.
-  const wasAt = old && keys.wake(id, old);
-  const isAt = now && keys.wake(id, now);
+  const leaves = placeOf(keys, before);
+  const joins = placeOf(keys, encoded?.stored);
+  const wasAt = old && leaves === undefined ? keys.wake(id, old) : undefined;
+  const isAt = now && joins === undefined ? keys.wake(id, now) : undefined;
   const stays = isAt !== undefined && old?.lane === now!.lane && old.wakeAt === now!.wakeAt;
   if (wasAt !== undefined && !stays) deletes.push(wasAt);
-  if (isAt !== undefined) sets.push([isAt, now!.running ? 1 : 0]);
+  if (isAt !== undefined) sets.push([isAt, aloneValue(now!.running)]);
   const takes: KvKey[] = [];
   if (old === undefined || now === undefined || !isListedAlike(old, now)) {
     difference(keys.listings(id, old ?? NOTHING), keys.listings(id, now ?? NOTHING), {
       gone: (key) => deletes.push(key),
-      come: (key) => sets.push([key, null]),
+      come: (key) => sets.push([key, NO_VALUE]),
     });
     difference(keys.names(old ?? NOTHING), keys.names(now ?? NOTHING), {
       gone: (key) => deletes.push(key),
@@ -47,7 +69,15 @@ export function planWrite(
       },
     });
   }
-  return { sets, deletes, stored: encoded?.stored, bytes: bytesOf(sets, deletes), takes };
+  const bytes = bytesOf(sets, deletes) + (joins === undefined ? 0 : keyBytes(joins.key) + idBytes(id));
+  const left = leaves && sharing.find(leaves);
+  return { sets, deletes, stored: encoded?.stored, bytes, takes, joins, left };
+}
+
+function placeOf(keys: Keys, stored: Stored | undefined): Place | undefined {
+  const name = stored?.shared;
+  const key = name === undefined ? undefined : keys.wake(name, stored!.index);
+  return key && { name: name!, key };
 }
 
 function writeParts(
@@ -107,7 +137,10 @@ function difference(
   for (const key of after) if (!old.has(nameOf(key))) to.come(key);
 }
 
-/** Room for a value that is no bytes: null, a flag or an id, with what its serialisation adds. */
+/** The value where the key says everything. Bytes, since serialising `null` takes longer than all else about a key. */
+export const NO_VALUE: Uint8Array = new Uint8Array(0);
+
+/** What serialisation adds to a value. */
 const SMALL_VALUE_BYTES = 16;
 
 function bytesOf(sets: DocumentWrite["sets"], deletes: readonly KvKey[]): number {

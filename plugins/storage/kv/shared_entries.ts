@@ -1,0 +1,117 @@
+import { type DocumentIndex, MAX_KV_SHARED_WAKE, MAX_KV_VALUE_BYTES } from "../../../src/contract/mod.ts";
+import type { KvAtomicLike } from "./handle.ts";
+import { idBytes, sharedValue, type SharedWake, sharesWake } from "./shared_wake.ts";
+import type { DocumentWrite, Place } from "./writes.ts";
+
+type Writes = ReadonlyMap<string, DocumentWrite>;
+
+/** What one commit does to entries that documents share. */
+export class SharedEntries {
+  /** The one that is being filled, by lane, instant and whether its documents run. */
+  readonly #open = new Map<string, { readonly name: string; size: number }>();
+  /** Those that are joined. */
+  readonly #joined = new Set<string>();
+  /** Those that are left, or may be, with the ids that are in them by mistake. */
+  readonly #left = new Map<SharedWake, Set<string>>();
+
+  /** Answers the name of the entry in which a document is to stand together with others, if it is one for that. */
+  share = (id: string, index: DocumentIndex): string | undefined => {
+    if (!sharesWake(index) || idBytes(id) > MAX_KV_VALUE_BYTES / MAX_KV_SHARED_WAKE) return undefined;
+    const text = `${index.running ? 1 : 0}${index.wakeAt} ${index.lane}`;
+    let open = this.#open.get(text);
+    if (open === undefined || open.size === MAX_KV_SHARED_WAKE) {
+      this.#open.set(text, open = { name: crypto.randomUUID(), size: 0 });
+    }
+    open.size++;
+    return open.name;
+  };
+
+  /** How many entries are left: each takes a check. */
+  get left(): number {
+    return this.#left.size;
+  }
+
+  hasJoined(name: string): boolean {
+    return this.#joined.has(name);
+  }
+
+  hasLeft(entry: SharedWake): boolean {
+    return this.#left.has(entry);
+  }
+
+  /** These are counted in the commit from now on. */
+  count(joined: Iterable<string>, left: Iterable<SharedWake>): void {
+    for (const name of joined) this.#joined.add(name);
+    for (const entry of left) if (!this.#left.has(entry)) this.#left.set(entry, new Set());
+  }
+
+  /** An id stands by mistake in an entry that is counted. */
+  stray(entry: SharedWake, id: string): void {
+    this.#left.get(entry)!.add(id);
+  }
+
+  /** Whether there is such an id. */
+  get hasStrays(): boolean {
+    for (const ids of this.#left.values()) if (ids.size > 0) return true;
+    return false;
+  }
+
+  /** Adds what makes sure that nobody else has changed the entries that are left. */
+  check(commit: KvAtomicLike, writes: Writes): void {
+    for (const { key, versionstamp } of this.#leaving(writes).keys()) commit.check({ key, versionstamp });
+  }
+
+  /** Removes and stores entries. */
+  fill(commit: KvAtomicLike, writes: Writes): void {
+    for (const [{ key, running, ids }, gone] of this.#leaving(writes)) {
+      const rest = [...ids].filter((id) => !gone.has(id));
+      if (rest.length === 0) commit.delete(key);
+      else commit.set(key, sharedValue(running, rest));
+    }
+    for (const [{ key }, { running, ids }] of joining(writes)) commit.set(key, sharedValue(running, ids));
+  }
+
+  /** The commit went through: answers the entries that it has changed, as they are now. */
+  committed(writes: Writes, versionstamp: string): readonly SharedWake[] {
+    const changed: SharedWake[] = [];
+    for (const [entry, gone] of this.#leaving(writes)) {
+      for (const id of gone) entry.ids.delete(id);
+      entry.versionstamp = versionstamp;
+      changed.push(entry);
+    }
+    for (const [{ name, key }, { running, ids }] of joining(writes)) {
+      changed.push({ name, key, running, ids: new Set(ids), versionstamp });
+    }
+    return changed;
+  }
+
+  /** Which ids go from which entries. */
+  #leaving(writes: Writes): ReadonlyMap<SharedWake, ReadonlySet<string>> {
+    const leaving = new Map<SharedWake, Set<string>>();
+    for (const [entry, strays] of this.#left) if (strays.size > 0) leaving.set(entry, new Set(strays));
+    for (const [id, { left }] of writes) {
+      if (left === undefined) continue;
+      const gone = leaving.get(left);
+      if (gone === undefined) leaving.set(left, new Set([id]));
+      else gone.add(id);
+    }
+    return leaving;
+  }
+}
+
+interface Joining {
+  readonly running: boolean;
+  readonly ids: string[];
+}
+
+/** Who is to stand in which entry. */
+function joining(writes: Writes): Iterable<readonly [Place, Joining]> {
+  const places = new Map<string, [Place, Joining]>();
+  for (const [id, { joins, stored }] of writes) {
+    if (joins === undefined) continue;
+    const place = places.get(joins.name);
+    if (place === undefined) places.set(joins.name, [joins, { running: stored!.index.running, ids: [id] }]);
+    else place[1].ids.push(id);
+  }
+  return places.values();
+}

@@ -1,0 +1,88 @@
+import type { DocumentIndex } from "../../../src/contract/mod.ts";
+import type { KvEntryLike, KvKey } from "./handle.ts";
+import { fromKeyText, keyBytes } from "./keys.ts";
+
+/**
+ * An entry of when documents wake that several share: those of one commit that wake at one instant in one lane, and of which
+ * nothing is expected before. That they run, until their leases end, and that they are over, until their records go: whole
+ * batches begin and end together, and an entry for each would be half of all that is written.
+ *
+ * A document leaves it in the commit that moves it on, and the last one takes it along. Nobody joins it later. What is known
+ * of it is brought up to date when a commit goes through.
+ */
+export interface SharedWake {
+  /** Takes the place of an id in its key; unique for ever. */
+  readonly name: string;
+  readonly key: KvKey;
+  /** Whether its documents run. */
+  readonly running: boolean;
+  readonly ids: Set<string>;
+  versionstamp: string;
+}
+
+/** Whether a document shares an entry with others. */
+export function sharesWake({ lane, wakeAt, live, running }: DocumentIndex): boolean {
+  return lane !== null && wakeAt !== null && (running || !live);
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The values of entries of one document each. */
+const ALONE = { waiting: Uint8Array.of(0), running: Uint8Array.of(1) } as const;
+
+/** The value of an entry of one document. */
+export function aloneValue(running: boolean): Uint8Array {
+  return running ? ALONE.running : ALONE.waiting;
+}
+
+/** The value of an entry that is shared: whether they run, and the ids. */
+export function sharedValue(running: boolean, ids: Iterable<string>): Uint8Array {
+  const bytes = encoder.encode(` ${JSON.stringify([...ids])}`);
+  bytes[0] = running ? 1 : 0;
+  return bytes;
+}
+
+/** At least what an id takes in such a value: in JSON, a code unit is six characters at most. */
+export function idBytes(id: string): number {
+  return 6 * id.length + 3;
+}
+
+/** At least what an entry takes with its key. */
+export function sharedBytes({ key, ids }: SharedWake): number {
+  let bytes = keyBytes(key);
+  for (const id of ids) bytes += idBytes(id);
+  return bytes;
+}
+
+/** What an entry of when documents wake tells. */
+export interface WakeEntry {
+  /** The ids of the documents that it is about. */
+  readonly ids: Iterable<string>;
+  readonly size: number;
+  readonly running: boolean;
+  /** The entry, where it is shared. */
+  readonly shared: SharedWake | undefined;
+}
+
+/** Reads an entry. What somebody else has put there is taken for that of one document. */
+export function readWake({ key, value, versionstamp }: KvEntryLike): WakeEntry {
+  const bytes = value instanceof Uint8Array ? value : ALONE.waiting;
+  const running = bytes[0] === 1;
+  const name = fromKeyText(key.at(-1));
+  const list = bytes.length > 1 ? readIds(bytes) : undefined;
+  if (list === undefined) return { ids: [name], size: 1, running, shared: undefined };
+  const ids = new Set(list);
+  const shared = { name, key: key as KvKey, running, ids, versionstamp: versionstamp! };
+  return { ids, size: ids.size, running, shared };
+}
+
+function readIds(bytes: Uint8Array): readonly string[] | undefined {
+  try {
+    const ids: unknown = JSON.parse(decoder.decode(bytes.subarray(1)));
+    return Array.isArray(ids) ? ids.map(String) : undefined;
+  } catch {
+    // It leads nowhere, and is removed like any other that does.
+    return undefined;
+  }
+}

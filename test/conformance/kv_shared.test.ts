@@ -1,0 +1,217 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { kv, type KvKey, type KvLike } from "../../plugins/storage/kv/mod.ts";
+import type { AdvanceResult, ScheduleDocument, Storage } from "../../src/contract/mod.ts";
+import { change, count, document, id, moved, retired, store } from "../../src/testing/storage/documents.ts";
+import { openKv, scratchKv } from "../support/kv.ts";
+import { context } from "./storage_suite.ts";
+
+let handle: KvLike;
+let remove: () => void;
+const opened: Storage[] = [];
+
+beforeEach(async () => {
+  const scratch = scratchKv();
+  remove = scratch.remove;
+  handle = await openKv(scratch.file);
+});
+afterEach(async () => {
+  for (const storage of opened.splice(0)) await storage.close();
+  handle.close();
+  remove();
+});
+
+async function open(kvHandle: KvLike = handle): Promise<Storage> {
+  const storage = kv(kvHandle);
+  opened.push(storage);
+  await storage.open(context);
+  return storage;
+}
+
+/** A handle that is not known to be Deno's own: ten checks in a commit. */
+function plain(): KvLike {
+  return {
+    getMany: (keys) => handle.getMany(keys),
+    list: (selector, options) => handle.list(selector, options),
+    atomic: () => handle.atomic(),
+    close() {},
+  };
+}
+
+async function entries(prefix: KvKey): Promise<{ key: KvKey; value: unknown }[]> {
+  const found: { key: KvKey; value: unknown }[] = [];
+  const listed = handle.list({ prefix }, { limit: 10_000, batchSize: 500 });
+  for await (const { key, value } of listed) found.push({ key: key as KvKey, value });
+  return found;
+}
+
+const wakes = () => entries(["ostinato", "wake"]);
+
+/** The document with a run that is leased until an instant. */
+function running(current: ScheduleDocument, leaseUntil: number): ScheduleDocument {
+  const { fence, runCount } = current.progress;
+  const run = { fence: fence + 1, point: 1, attempt: 1, missed: 0, instance: "a", leaseUntil, claimedAt: 1 };
+  return moved(current, { wakeAt: leaseUntil, runs: [run], fence: fence + 1, runCount: runCount + 1 });
+}
+
+/** Starts or takes over what is due. */
+function claim(storage: Storage, now: number, limit = 1_000): Promise<AdvanceResult<string>> {
+  return storage.advance(
+    { lanes: ["work"], limit, now },
+    (current) => ({ document: running(current, now + 5_000), value: current.id }),
+  );
+}
+
+async function claimAll(storage: Storage, now: number, limit = 1_000): Promise<string[]> {
+  const taken: string[] = [];
+  for (let more = true; more;) {
+    const result = await claim(storage, now, limit);
+    taken.push(...result.values);
+    more = result.more;
+  }
+  return taken;
+}
+
+function settle(storage: Storage, n: number, now = 7_000): Promise<void> {
+  return change(storage, id(n), (current) => retired(moved(current, { runs: [] }), now));
+}
+
+const ids = (from: number, to: number) => count(to - from).map((n) => id(from + n));
+
+describe("kv: entries that are shared", () => {
+  it("what is claimed in one commit shares entries of at most a hundred, which go with the last that settles", async () => {
+    const storage = await open();
+    await store(storage, count(230).map((n) => document(n, 5_000)));
+    expect((await claim(storage, 6_000)).values).toEqual(ids(0, 230));
+    expect((await wakes()).map(({ key }) => key[3])).toEqual([11_000, 11_000, 11_000]);
+    for (const n of count(229)) await settle(storage, n);
+    expect((await wakes()).filter(({ key }) => key[2] === "work").length).toBe(1);
+    expect(await storage.nextWake(["work"])).toBe(11_000);
+    await settle(storage, 229);
+    expect(await storage.nextWake(["work"])).toBeNull();
+    expect(await storage.backlog(1e9, 1_000)).toEqual([{ task: "", due: 230, earliest: 67_000 }]);
+  });
+
+  it("M3 leases that run out are found by another handle, without those that have settled", async () => {
+    const [storage, other] = [await open(), await open()];
+    await store(storage, count(150).map((n) => document(n, 5_000)));
+    await claim(storage, 6_000);
+    await Promise.all(count(120).map((n) => settle(storage, n)));
+    expect((await claim(other, 10_999)).values).toEqual([]);
+    expect((await claimAll(other, 11_000)).toSorted()).toEqual(ids(120, 150));
+    expect(new Set((await wakes()).filter(({ key }) => key[2] === "work").map(({ key }) => key[3]))).toEqual(
+      new Set([16_000]),
+    );
+  });
+
+  it("M3 what a claim leaves of an entry is found by the next", async () => {
+    const [storage, other] = [await open(), await open(plain())];
+    await store(storage, count(40).map((n) => document(n, 5_000)));
+    await claim(storage, 6_000);
+    expect((await claim(other, 11_000, 7)).values.length).toBe(7);
+    expect((await claimAll(other, 11_000, 7)).length).toBe(33);
+    expect((await claimAll(other, 16_000)).toSorted()).toEqual(ids(0, 40));
+  });
+
+  it("M1 M3 several handles at once take over each document of an entry once", async () => {
+    const first = await open();
+    await store(first, count(200).map((n) => document(n, 5_000)));
+    await claim(first, 6_000);
+    const handles = [await open(), await open(plain()), await open(plain())];
+    const taken = await Promise.all(handles.map((storage) => claimAll(storage, 11_000, 30)));
+    expect(taken.flat().toSorted()).toEqual(ids(0, 200));
+  });
+
+  it("M4 what others have moved out of an entry is not taken from memory", async () => {
+    const [storage, other] = [await open(), await open()];
+    await store(storage, count(20).map((n) => document(n, 5_000)));
+    await claim(storage, 6_000);
+    await settle(other, 3);
+    // Makes the first handle the last writer again, without having seen the other's change.
+    await settle(storage, 4);
+    await settle(storage, 5);
+    const taken = await claim(storage, 11_000);
+    expect(taken.values).toEqual(ids(0, 20).filter((_, n) => n < 3 || n > 5));
+    expect((await other.get(id(3)))!.progress.retired).toEqual({ at: 7_000, reason: "completed" });
+    expect((await storage.find({ running: true, limit: 50 })).map((one) => one.id)).toEqual(taken.values);
+  });
+
+  it("a document that comes back to the same instant is found once", async () => {
+    const [storage, other] = [await open(), await open()];
+    await store(storage, count(3).map((n) => document(n, 5_000)));
+    await claim(storage, 6_000);
+    await change(other, id(1), (current) => moved(current, { wakeAt: null }));
+    await change(other, id(1), (current) => moved(current, { wakeAt: 11_000 }));
+    expect((await other.find({ running: true, limit: 50 })).map((one) => one.id)).toEqual(ids(0, 3));
+    expect((await claim(other, 11_000)).values.toSorted()).toEqual(ids(0, 3));
+    expect((await wakes()).length).toBe(1);
+  });
+
+  it("what another handle moves or removes leaves the entry at once, and nothing is left of it", async () => {
+    const [storage, other] = [await open(), await open(plain())];
+    await store(storage, count(3).map((n) => document(n, 5_000)));
+    await claim(storage, 6_000);
+    await settle(other, 0);
+    await change(storage, id(1), () => null);
+    expect(await other.backlog(1e9, 10)).toEqual([
+      { task: "", due: 1, earliest: 67_000 },
+      { task: "work", due: 1, earliest: 11_000 },
+    ]);
+    await change(other, id(2), () => null);
+    expect(await storage.nextWake(["work"])).toBeNull();
+    await change(storage, id(0), () => null);
+    expect((await entries([])).map(({ key }) => key[1])).toEqual(["meta", "meta", "meta"]);
+  });
+
+  it("an id that stands in an entry by mistake is passed over, and removed with the next claim", async () => {
+    const storage = await open();
+    await store(storage, [document(1, 9_000)]);
+    const commit = handle.atomic();
+    const stray = new TextEncoder().encode(` ${JSON.stringify([id(1), id(7)])}`);
+    commit.set(["ostinato", "wake", "work", 5_000, "stray"], stray);
+    commit.set(["ostinato", "meta", "last"], null);
+    await commit.commit();
+    const result = await claim(storage, 6_000);
+    expect([result.values, result.more, result.nextWake]).toEqual([[], false, 9_000]);
+    expect((await wakes()).length).toBe(1);
+  });
+
+  it("L3 records go together when their time has come", async () => {
+    const storage = await open();
+    await store(storage, count(120).map((n) => document(n, 5_000)));
+    await storage.advance({ lanes: ["work"], limit: 200, now: 6_000 }, (current) => ({
+      document: retired(current, 6_000),
+      value: 0,
+    }));
+    expect((await wakes()).map(({ key }) => [key[2], key[3]])).toEqual([["", 66_000], ["", 66_000]]);
+    const gone = (now: number) =>
+      storage.advance({ lanes: [""], limit: 200, now }, () => ({ document: null, value: 0 }));
+    expect((await gone(65_999)).values.length).toBe(0);
+    expect((await gone(66_000)).values.length).toBe(120);
+    expect((await entries([])).map(({ key }) => key[1])).toEqual(["meta", "meta", "meta"]);
+  });
+});
+
+describe("kv: reading many", () => {
+  it("documents are found wherever they stand: close together, far apart, and gone", async () => {
+    const storage = await open();
+    await store(storage, count(700).map((n) => document(n, n % 7 === 0 ? 5_000 : 9_000)));
+    await store(storage, count(60).map((n) => document(5_000 + n, 5_000)));
+    await Promise.all(count(700).filter((n) => n % 35 === 0).map((n) => change(storage, id(n), () => null)));
+    const fresh = await open();
+    const expected = [...ids(0, 700).filter((_, n) => n % 7 === 0 && n % 35 !== 0), ...ids(5_000, 5_060)];
+    expect((await claimAll(fresh, 6_000)).toSorted()).toEqual(expected);
+  });
+
+  it("lists the live ones of every task in order of id, page by page", async () => {
+    const storage = await open();
+    const tasks = ["a", "b", "\ud800", "c"];
+    await store(storage, count(90).map((n) => document(n, 5_000, { definition: { task: tasks[n % 4]! } })));
+    await change(storage, id(13), (current) => retired(current, 6_000));
+    const found: string[] = [];
+    for (let page = await storage.find({ limit: 7 }); page.length > 0;) {
+      found.push(...page.map((one) => one.id));
+      page = await storage.find({ limit: 7, after: found.at(-1)! });
+    }
+    expect(found).toEqual(ids(0, 90).filter((_, n) => n !== 13));
+  });
+});
