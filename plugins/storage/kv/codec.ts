@@ -121,6 +121,8 @@ export function decodeDocument(id: string, values: readonly unknown[]): Stored {
   try {
     const read = { id, definition: JSON.parse(definition), progress: readProgress(progress) };
     const document = checkDocument(parked === null ? read : { ...read, parked });
+    // It is written back with the next progress.
+    definitionTexts.set(document.definition, definition);
     return parked === null ? { ...known, document } : { ...known, document, texts };
   } catch (error) {
     const damage = error instanceof Error ? error.message : String(error);

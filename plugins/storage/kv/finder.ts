@@ -8,7 +8,7 @@ import {
 } from "../../../src/contract/mod.ts";
 import type { Stored } from "./codec.ts";
 import type { KvEntryLike, KvKey } from "./handle.ts";
-import { fromKeyText, isOwnerIndexed, type Keys, keyText, nameOf, type ValueIndex } from "./keys.ts";
+import { fromKeyText, isOwnerIndexed, type Keys, keyText, nameOf, NEXT, type ValueIndex } from "./keys.ts";
 import type { DocumentCache } from "./document_cache.ts";
 import type { Read, Reader } from "./reader.ts";
 import { readWake } from "./shared_wake.ts";
@@ -16,9 +16,6 @@ import { NO_VALUE } from "./writes.ts";
 
 /** Ids to look at, in order, with the entries that led to them. */
 type Page = readonly { readonly id: string; readonly entry: KvEntryLike }[];
-
-/** Sorts after a key and before every longer id. */
-const NEXT = false;
 
 /** Entries that are listed at least: of those that a query finds by one condition, the others may refuse most. */
 const LEAST_PAGE = 20;

@@ -30,15 +30,12 @@ export interface KvAtomicLike {
   commit(): Promise<KvCommitLike>;
 }
 
-/** Which keys to list. */
-export type KvSelectorLike = {
-  /** What the keys begin with. */
-  prefix: KvKey;
-  /** The first of them, itself included. */
-  start?: KvKey;
-  /** The end of them, itself not included. */
-  end?: KvKey;
-};
+/** Which keys to list: those that begin alike, from one of them or up to one, or those of a range. */
+export type KvSelectorLike =
+  | { prefix: KvKey }
+  | { prefix: KvKey; start: KvKey }
+  | { prefix: KvKey; end: KvKey }
+  | { start: KvKey; end: KvKey };
 
 /** What is used of the stream of entries that a watch answers. */
 export interface KvWatchLike {

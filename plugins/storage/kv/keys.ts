@@ -12,6 +12,9 @@ export type UniqueIndex = "name" | "key";
 /** The owner whose documents are not indexed by owner: nearly all documents are its. */
 const UNINDEXED_OWNER = "system";
 
+/** What is added to a key for one that comes after it and before those of every later id. */
+export const NEXT = false;
+
 /** Greater than every number in a key. */
 const AFTER_NUMBERS = true;
 

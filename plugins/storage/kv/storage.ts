@@ -96,9 +96,12 @@ export class KvStorage implements Storage {
     const news = new News({
       clock,
       async write() {
-        const commit = handle.atomic();
-        commit.sum(keys.changed, 1n);
-        return (await commit.commit()).ok;
+        const { ok } = await reader.retry("telling others", () => {
+          const commit = handle.atomic();
+          commit.sum(keys.changed, 1n);
+          return commit.commit();
+        });
+        return ok;
       },
     });
     const maxChecks = isDenoHandle(handle) ? MAX_KV_CHECKS : MAX_KV_CHECKS_ELSEWHERE;
