@@ -128,10 +128,11 @@ class Looks {
 
   #run(): void {
     this.#cancel = undefined;
-    const last = this.#round === LOOKS_MS.length - 1;
-    if (!last) this.#next(this.#round + 1);
-    else if (this.#stirred) this.#next(this.#round);
-    if (!last || this.#stirred) this.#look();
-    if (last) this.#stirred = false;
+    const stirred = this.#stirred;
+    this.#stirred = false;
+    if (this.#round < LOOKS_MS.length - 1) this.#next(this.#round + 1);
+    // What was told since the last look may still not be seen by this one.
+    else if (stirred) this.#next(this.#round);
+    this.#look();
   }
 }
