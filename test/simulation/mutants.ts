@@ -205,6 +205,14 @@ const DRIVERS: readonly Mutant[] = [
     seed: 0,
   },
   {
+    name: "kv: forgets whoever shares an entry with one that leaves it",
+    file: "plugins/storage/kv/shared_entries.ts",
+    line: "const rest = [...ids].filter((id) => !gone.has(id));",
+    becomes: "const rest = gone.size > 0 ? [] : [...ids];",
+    store: "kv",
+    seed: 0,
+  },
+  {
     name: "postgres: keeps what is removed alone",
     file: "plugins/storage/postgres/writes.ts",
     line: "if (removed.length > 0) await session.run(statements.remove, { ids: arrayText(removed) });",

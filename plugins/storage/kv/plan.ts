@@ -18,7 +18,7 @@ import type { Knowledge } from "./knowledge.ts";
 import type { Read } from "./reader.ts";
 import { SharedEntries } from "./shared_entries.ts";
 import { sharedBytes, type SharedWake } from "./shared_wake.ts";
-import { type DocumentWrite, planWrite, type Sharing } from "./writes.ts";
+import { type DocumentWrite, NO_WRITE, planWrite, type Sharing } from "./writes.ts";
 
 /** What became of a change that was to be added; `full`: it may fit into a further commit. */
 export type Added = GroupResult | "full";
@@ -99,7 +99,7 @@ export class Plan {
       this.#checkedIds.size + 1 > this.#maxChecks
     ) return false;
     this.#checkedIds.add(id);
-    this.writes.set(`\0${nameOf(key)}`, { ...NOTHING, deletes: [key] });
+    this.writes.set(`\0${nameOf(key)}`, { ...NO_WRITE, deletes: [key] });
     this.#mutations++;
     return true;
   }
@@ -293,16 +293,6 @@ export class Plan {
     this.news ||= isNews(before, after);
   }
 }
-
-const NOTHING: DocumentWrite = {
-  sets: [],
-  deletes: [],
-  stored: undefined,
-  bytes: 0,
-  takes: [],
-  joins: undefined,
-  left: undefined,
-};
 
 const NAMELESS = {
   lane: null,

@@ -26,6 +26,17 @@ export interface DocumentWrite {
   readonly left: SharedWake | undefined;
 }
 
+/** A write that changes nothing. */
+export const NO_WRITE: DocumentWrite = {
+  sets: [],
+  deletes: [],
+  stored: undefined,
+  bytes: 0,
+  takes: [],
+  joins: undefined,
+  left: undefined,
+};
+
 /** What is needed to plan a write, of shared entries. */
 export interface Sharing {
   /** Answers the name of the one in which a document is to stand, if it shares one. */
