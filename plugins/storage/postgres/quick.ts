@@ -8,7 +8,7 @@ import { toldOf } from "./hints.ts";
 import type { Pending } from "./jobs.ts";
 import { listText, readInstant, readList } from "./values.ts";
 import type { Moved } from "./write_statements.ts";
-import { isMove, moveLists, readPlaces, rowLists } from "./writes.ts";
+import { isMove, moveLists, readPlaces, rowLists, rowValues } from "./writes.ts";
 
 const DOING = "writing schedules";
 
@@ -76,10 +76,15 @@ export class QuickCommits {
     const { database, statements } = this.#options;
     const writes = decided.writes.filter(({ before }) => before === undefined);
     try {
-      const values = { ...rowLists(writes.map(({ after }) => after!)), ...toldOf(writes, now, this.#options) };
-      const statement = writes.length === 1 ? statements.insertOne : statements.insert;
-      const [row] = await database.run(DOING, statement, values);
-      this.#answered(row!.now);
+      const told = toldOf(writes, now, this.#options);
+      const documents = writes.map(({ after }) => after!);
+      if (documents.length === 1) {
+        const statement = told.channel === null ? statements.insertOne : statements.insertTold;
+        await database.run(DOING, statement, { ...rowValues(documents[0]!), ...told });
+      } else {
+        const [row] = await database.run(DOING, statements.insert, { ...rowLists(documents), ...told });
+        this.#answered(row!.now);
+      }
     } catch (error) {
       return left(creating, decided, error);
     }

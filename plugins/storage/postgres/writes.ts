@@ -110,6 +110,13 @@ export function moveLists(documents: readonly ScheduleDocument[], places: Places
   };
 }
 
+/** A whole document, for a statement that writes a single row. */
+export function rowValues(document: ScheduleDocument): ColumnLists<RowColumn | "lane"> {
+  const row = encodeRow(document);
+  const values = ROW_COLUMNS.map((column) => [column, columnValue(column, row[column])]);
+  return { ...Object.fromEntries(values) as ColumnLists<RowColumn>, lane: row.lane };
+}
+
 /** Whole documents, column by column. */
 export function rowLists(documents: readonly ScheduleDocument[]): ColumnLists<RowColumn> {
   const rows = documents.map(encodeRow);
