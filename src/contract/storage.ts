@@ -94,7 +94,7 @@ export interface Damaged {
 
 /** What an `advance` did. */
 export interface AdvanceResult<T> {
-  /** What the step said of each document that it was applied to. */
+  /** What the step said of each document that it was applied to, but for what was told before. */
   readonly values: readonly T[];
   /** Whether documents that are due may be left. */
   readonly more: boolean;
@@ -205,11 +205,13 @@ export interface Storage {
   now(fallback: number): Promise<number>;
   /**
    * Applies a pure step to documents whose `wakeAt` has come, each atomically: two callers never both win one document.
-   * A rejected change leaves that document as it is.
+   * A rejected change leaves that document as it is. A driver that writes in pieces may tell what was said of each as soon
+   * as it is durable; it is not in the result then.
    */
   advance<T>(
     request: AdvanceRequest,
     step: (document: ScheduleDocument, now: number) => Change<T>,
+    moved?: (values: readonly T[]) => void,
   ): Promise<AdvanceResult<T>>;
   /** All or nothing for each group, in order; concurrent calls may share one commit. Resolves once it is durable. */
   apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]>;

@@ -40,6 +40,7 @@ export class Engine {
     const failed = (operation: string) => (error: unknown) => this.#storeFailed(operation, error);
     this.#pump = new Pump(parts, {
       claim: (patienceMs) => this.#claim(patienceMs),
+      moved: (values) => this.#moved(values),
       advanced: (result) => this.#advanced(result),
       failed: failed("advance"),
       rested: () => {
@@ -186,13 +187,18 @@ export class Engine {
   }
 
   #advanced(result: AdvanceResult<Done>): void {
-    const { emitter, logger, slots } = this.parts;
-    for (const { before, result: stepped } of result.values) this.#tell(stepped.document ?? before, stepped);
+    const { emitter, logger } = this.parts;
+    this.#moved(result.values);
     for (const { id, task, error } of result.damaged) {
       logger.error(`schedule ${id} (${task}) cannot be read and is parked: ${error}`);
       emitter.emit("parked", { id, task, error });
     }
-    slots.start();
+  }
+
+  /** Starts what was claimed, as far as there is room. */
+  #moved(values: readonly Done[]): void {
+    for (const { before, result } of values) this.#tell(result.document ?? before, result);
+    this.parts.slots.start();
   }
 
   /** Does what a committed step asks of the world. */

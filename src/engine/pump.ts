@@ -10,6 +10,8 @@ import { Waker } from "./waker.ts";
 export interface PumpEvents {
   claim(patienceMs: number): Claim;
   /** Documents were moved; what they ask of the world is to be done. */
+  moved(values: readonly Done[]): void;
+  /** A claim is through; of what it moved it tells the rest. */
   advanced(result: AdvanceResult<Done>): void;
   failed(error: unknown): void;
   /** Nothing is being claimed any more, for now. */
@@ -129,7 +131,8 @@ export class Pump {
     const lanes = this.#lanes();
     const claim = this.#events.claim(this.#jumps.patienceMs());
     const asked = clock.now();
-    const result = await storage.advance({ lanes, limit, now: asked }, this.#stepper(claim));
+    const request = { lanes, limit, now: asked };
+    const result = await storage.advance(request, this.#stepper(claim), (values) => this.#events.moved(values));
     this.offset = result.now - asked;
     this.#more = result.more || lanes.length <= tasks.size;
     this.#events.advanced(result);
@@ -149,17 +152,15 @@ export class Pump {
   /** The step for what is due; leaves documents of a task alone once the task's own limit is claimed. */
   #stepper(claim: Claim): (document: ScheduleDocument, now: number) => Change<Done> {
     const { slots, env, tasks } = this.#parts;
-    const claimed = new Map<string, number>();
+    // As it was when the first of them was claimed: those may have their slots before the last is.
+    const room = new Map<string, number>();
     return (document, now) => {
       const { task } = document.definition;
       if (!tasks.has(task) && document.progress.retired === undefined) return strayed(document);
-      const limited = slots.isLimited(task);
-      if (limited && (claimed.get(task) ?? 0) >= slots.room(task)) return { value: nothing(document) };
+      const left = slots.isLimited(task) ? room.get(task) ?? slots.room(task) : Infinity;
+      if (left <= 0) return { value: nothing(document) };
       const result = step(document, { type: "due", claim }, now, env);
-      if (limited) {
-        const starts = result.effects.filter(({ type }) => type === "start").length;
-        claimed.set(task, (claimed.get(task) ?? 0) + starts);
-      }
+      if (left < Infinity) room.set(task, left - result.effects.filter(({ type }) => type === "start").length);
       const value: Done = { before: document, result };
       return result.document === document ? { value } : { value, document: result.document };
     };

@@ -1,6 +1,7 @@
 import {
   type AdvanceRequest,
   type AdvanceResult,
+  type Clock,
   type Damaged,
   MAX_ADVANCE,
   type Write,
@@ -25,7 +26,7 @@ export const LEAST_PER_LANE = 16;
 export const RECHECK_MS = 100;
 
 /** Documents that are decided on while those before them are being written: neither side waits long for the other. */
-export const PIECE = 500;
+export const PIECE = 250;
 
 /** What is claimed without a transaction although others are in the way: little enough to be tried in vain. */
 const FEW = 50;
@@ -48,14 +49,19 @@ export interface ClaimsOptions {
   /** Told what the database answers. */
   readonly time: DatabaseClock;
   readonly floor: DueFloor;
+  readonly clock: Clock;
 }
 
-/** What was claimed, and how its rows are now. */
-export interface Claimed<T> extends AdvanceResult<T> {
+/** Documents that were claimed together, and how their rows are now. */
+export interface PieceOf<T> {
+  readonly values: readonly T[];
   readonly writes: readonly Write[];
   readonly moved: ReadonlyMap<string, RowState>;
   readonly sizes: ReadonlyMap<string, number>;
 }
+
+/** What became of a claim, but for what it has handed over. */
+type Claimed = Omit<AdvanceResult<never>, "values">;
 
 /**
  * Finds what is due and moves it. As long as nobody else is after the same, that takes two statements (see
@@ -74,26 +80,40 @@ export class Claims {
   }
 
   /** See `Storage.advance`. */
-  async advance<T>({ lanes, limit }: AdvanceRequest, step: Step<T>): Promise<AdvanceResult<T>> {
+  async advance<T>(
+    { lanes, limit }: AdvanceRequest,
+    step: Step<T>,
+    moved?: (values: readonly T[]) => void,
+  ): Promise<AdvanceResult<T>> {
     const texts = [...new Set(lanes)].map(columnText);
     const bounded = Math.min(limit, MAX_ADVANCE);
-    const free = await this.#freely(texts, bounded, step);
-    const claimed = free?.unfinished === false ? free : await this.#finish(texts, bounded, step, free);
-    const { writes, moved, sizes, values, more, nextWake, now, damaged } = claimed;
+    const values: T[] = [];
     const { known, time } = this.#options;
+    const take = (piece: PieceOf<T>) => {
+      for (const { before, after } of piece.writes) {
+        known.wrote(before!.id, after, piece.moved.get(before!.id), piece.sizes.get(before!.id));
+      }
+      if (moved === undefined) values.push(...piece.values);
+      else if (piece.values.length > 0) moved(piece.values);
+    };
+    const free = await this.#freely(texts, bounded, step, take);
+    const claimed = free?.unfinished === false ? free : await this.#finish(texts, bounded, step, take, free);
+    const { more, nextWake, now, damaged } = claimed;
     time.answered(now);
-    for (const { before, after } of writes) {
-      known.wrote(before!.id, after, moved.get(before!.id), sizes.get(before!.id));
-    }
     this.#more = more;
     return { values, more, nextWake, now, damaged };
   }
 
-  async #freely<T>(lanes: readonly string[], limit: number, step: Step<T>): Promise<FreeClaim<T> | undefined> {
+  async #freely<T>(
+    lanes: readonly string[],
+    limit: number,
+    step: Step<T>,
+    take: (piece: PieceOf<T>) => void,
+  ): Promise<FreeClaim | undefined> {
     const isCrowded = this.#locking > 0;
     if (isCrowded) this.#locking--;
     if (isCrowded && this.#more) return undefined;
-    const claim = await claimFreely({ lanes, limit, most: isCrowded ? FEW : limit }, step, this.#options);
+    const claim = await claimFreely({ lanes, limit, most: isCrowded ? FEW : limit }, step, this.#options, take);
     if (claim !== undefined && claim.lost > 0 && claim.found > FEW) this.#locking = LOCKED_CLAIMS;
     return claim;
   }
@@ -105,23 +125,30 @@ export class Claims {
     return { now: readInstant(row!.now)!, earliest: readInstant(row!.earliest) };
   }
 
-  /** Claims in a transaction what is left; what was claimed without one comes along, and is not lost by a failure now. */
+  /** Claims in a transaction what is left; what was claimed without one is not lost by a failure now. */
   async #finish<T>(
     lanes: readonly string[],
     limit: number,
     step: Step<T>,
-    free: FreeClaim<T> | undefined,
-  ): Promise<Claimed<T>> {
-    if (free === undefined || free.writes.length === 0) return await this.#claim(lanes, limit, step);
+    take: (piece: PieceOf<T>) => void,
+    free: FreeClaim | undefined,
+  ): Promise<Claimed> {
     try {
-      return joined(free, await this.#claim(lanes, limit, step));
-    } catch {
+      const { piece, ...claimed } = await this.#claim(lanes, limit, step);
+      take(piece);
+      return claimed;
+    } catch (error) {
+      if (free === undefined || free.won === 0) throw error;
       // Whatever it is, the next claim meets it again.
       return { ...free, more: true };
     }
   }
 
-  async #claim<T>(lanes: readonly string[], limit: number, step: Step<T>): Promise<Claimed<T>> {
+  async #claim<T>(
+    lanes: readonly string[],
+    limit: number,
+    step: Step<T>,
+  ): Promise<Claimed & { readonly piece: PieceOf<T> }> {
     for (let attempt = 1;; attempt++) {
       try {
         return await this.#options.database.transaction(DOING, LIMITS, async (session) => {
@@ -145,19 +172,23 @@ export class Claims {
     rows: readonly (ClaimHead | DueRow)[],
     { lanes, limit }: Pick<AdvanceRequest, "lanes" | "limit">,
     step: Step<T>,
-  ): Promise<Claimed<T>> {
+  ): Promise<Claimed & { readonly piece: PieceOf<T> }> {
     const { statements, sender } = this.#options;
     const head = rows.find((row) => !isFound(row)) as ClaimHead;
     const now = readInstant(head.now)!;
     const { found, leftAt } = shared(rows.filter(isFound), Number(head.share), limit);
     const stepped = new Stepped(now, step, lanes.includes(""));
     const places = new Map(found.map((row) => [row.id, row]));
+    const values: T[] = [];
+    const writes: Write[] = [];
     const moved = new Map<string, RowState>();
     let writing: Promise<void> = Promise.resolve();
     try {
       for (let i = 0; i < found.length; i += PIECE) {
-        const writes = stepped.add(found.slice(i, i + PIECE));
-        const send = readied(statements, planWrites(writes), places, { channel: null, sender });
+        const piece = stepped.add(found.slice(i, i + PIECE));
+        values.push(...piece.values);
+        writes.push(...piece.writes);
+        const send = readied(statements, planWrites(piece.writes), places, { channel: null, sender });
         await writing;
         writing = send(session).then((rows) => rows.forEach((row, id) => moved.set(id, row)));
       }
@@ -169,14 +200,11 @@ export class Claims {
     // Found to be due, and locked by others: they will be moved, unless whoever has them dies.
     const nextWake = found.length === 0 ? Math.min(later, now + RECHECK_MS) : later;
     return {
-      values: stepped.values,
       more: later <= now,
       nextWake: nextWake === Infinity ? null : nextWake,
       now,
       damaged,
-      writes: stepped.writes,
-      moved,
-      sizes: stepped.sizes,
+      piece: { values, writes, moved, sizes: stepped.sizes },
     };
   }
 
@@ -202,14 +230,4 @@ export function shared(rows: readonly DueRow[], share: number, limit: number): {
     else leftAt = Math.min(leftAt, readInstant(row.wake)!);
   }
   return { found, leftAt };
-}
-
-function joined<T>({ values, writes, moved, sizes }: Claimed<T>, next: Claimed<T>): Claimed<T> {
-  return {
-    ...next,
-    values: [...values, ...next.values],
-    writes: [...writes, ...next.writes],
-    moved: new Map([...moved, ...next.moved]),
-    sizes: new Map([...sizes, ...next.sizes]),
-  };
 }

@@ -1,19 +1,23 @@
-import type { AdvanceRequest, ScheduleDocument, Write } from "../../../src/contract/mod.ts";
-import { type Claimed, type ClaimsOptions, LEAST_PER_LANE, PIECE, RECHECK_MS, shared } from "./claims.ts";
+import type { AdvanceRequest, AdvanceResult, ScheduleDocument, Write } from "../../../src/contract/mod.ts";
+import { type ClaimsOptions, LEAST_PER_LANE, PIECE, type PieceOf, RECHECK_MS, shared } from "./claims.ts";
 import { isContention } from "./errors.ts";
 import type { RowState } from "./known.ts";
 import { isFound } from "./reading.ts";
 import type { ClaimHead, DueRow } from "./statements.ts";
-import { type Step, Stepped } from "./stepped.ts";
+import { type Step, Stepped, type SteppedPiece } from "./stepped.ts";
 import { arrayText, instantText, listText, readInstant, readList } from "./values.ts";
 import { isMove, moveLists, readPlaces } from "./writes.ts";
 
 /** How long ago, in milliseconds, documents may have been read when they are written: leases count from then. */
 const FRESH_MS = 5_000;
 
-/** What was claimed, and how much was found, so that a claim that others were in the way of can be told. */
-export interface FreeClaim<T> extends Claimed<T> {
+/** Pieces that are being written while the next one is decided on: neither side waits for the other's last. */
+const UNDER_WAY = 2;
+
+/** What became of a claim, and how much was found, so that one that others were in the way of can be told. */
+export interface FreeClaim extends Omit<AdvanceResult<never>, "values"> {
   readonly found: number;
+  readonly won: number;
   /** Documents that somebody else has locked or written since they were read. */
   readonly lost: number;
   /** Something is left that takes a transaction: a document that cannot be read, or whose definition changes. */
@@ -22,13 +26,14 @@ export interface FreeClaim<T> extends Claimed<T> {
 
 /**
  * Claims what is due without a transaction around it: reads it without a lock, and moves what nobody has locked or
- * written since. Undefined if more is due than is asked for at the most.
+ * written since, handing over piece by piece. Undefined if more is due than is asked for at the most.
  */
 export async function claimFreely<T>(
   { lanes, limit, most }: Pick<AdvanceRequest, "lanes" | "limit"> & { readonly most: number },
   step: Step<T>,
   options: ClaimsOptions,
-): Promise<FreeClaim<T> | undefined> {
+  take: (piece: PieceOf<T>) => void,
+): Promise<FreeClaim | undefined> {
   const { database, statements, floor } = options;
   const few = Math.min(limit, most);
   const look = floor.look(lanes);
@@ -40,88 +45,123 @@ export async function claimFreely<T>(
   if (few < limit && leftAt < Infinity) return undefined;
   const now = readInstant(head.now)!;
   const stepped = new Stepped(now, step, lanes.includes(""));
-  const won = await moveAll(stepped, found, now, options);
-  const isWon = ({ before, after }: Write) => after === null ? won.removed.has(before!.id) : won.moved.has(before!.id);
-  const lost = new Set(stepped.writes.filter((write) => !isWon(write)).map(({ before }) => before!.id));
+  const tally: Tally = { won: 0, lost: 0, unfit: false };
+  await moveAll(stepped, found, now, options, tally, take);
   const later = Math.min(readInstant(head.next) ?? Infinity, stepped.earliest, leftAt);
   // What others were faster with is theirs to move, unless they die over it.
-  const nextWake = lost.size > 0 ? Math.min(later, now + RECHECK_MS) : later;
-  const unfinished = stepped.unreadable.length > 0 || won.unfit;
-  if (lost.size === 0 && later > now && !unfinished) look.done(now);
+  const nextWake = tally.lost > 0 ? Math.min(later, now + RECHECK_MS) : later;
+  const unfinished = stepped.unreadable.length > 0 || tally.unfit;
+  if (tally.lost === 0 && later > now && !unfinished) look.done(now);
   return {
-    values: stepped.values.filter((_, index) => !lost.has(stepped.ids[index]!)),
     more: later <= now,
     nextWake: nextWake === Infinity ? null : nextWake,
     now,
     damaged: [],
-    writes: stepped.writes.filter(isWon),
-    moved: won.places,
-    sizes: stepped.sizes,
     found: found.length,
-    lost: lost.size,
+    won: tally.won,
+    lost: tally.lost,
     unfinished,
   };
 }
 
-interface Won {
-  readonly moved: Set<string>;
-  readonly removed: Set<string>;
-  readonly places: Map<string, RowState>;
+interface Tally {
+  won: number;
+  lost: number;
   /** Something takes a transaction. */
   unfit: boolean;
 }
 
-/** Decides on pieces of what was found, each while those before it are being written. */
+/** Decides on pieces of what was found, while those before them are being written. */
 async function moveAll<T>(
   stepped: Stepped<T>,
   found: readonly DueRow[],
   now: number,
   options: ClaimsOptions,
-): Promise<Won> {
-  const won: Won = { moved: new Set(), removed: new Set(), places: new Map(), unfit: false };
+  tally: Tally,
+  take: (piece: PieceOf<T>) => void,
+): Promise<void> {
   const rows = new Map(found.map((row) => [row.id, row]));
-  let writing: Promise<void> = Promise.resolve();
+  const writing: Promise<void>[] = [];
   try {
     for (let i = 0; i < found.length; i += PIECE) {
-      const send = readied(stepped.add(found.slice(i, i + PIECE)), rows, now, options);
-      await writing;
-      writing = send(won);
+      const piece = stepped.add(found.slice(i, i + PIECE));
+      const sent = send(piece.writes, rows, now, options).then((won) => take(wonOf(piece, won, stepped.sizes, tally)));
+      // Its failure is met below, in its turn.
+      sent.catch(() => {});
+      writing.push(sent);
+      // So that it is on its way, and those before it are handed over, while the next one is decided on.
+      if (i + PIECE < found.length) await new Promise<void>((resolve) => options.clock.defer(resolve));
+      await writing[writing.length - 1 - UNDER_WAY];
     }
   } finally {
-    await writing;
+    await Promise.allSettled(writing);
   }
-  return won;
+  await Promise.all(writing);
 }
 
-type Rows = ReadonlyMap<string, DueRow>;
+interface Won {
+  readonly moved: ReadonlySet<string>;
+  readonly removed: ReadonlySet<string>;
+  readonly places: ReadonlyMap<string, RowState>;
+  /** Something takes a transaction. */
+  readonly unfit: boolean;
+}
 
-/** Readies a piece; what it answers sends it and notes what was won. */
-function readied(writes: readonly Write[], rows: Rows, now: number, { database, statements, sender }: ClaimsOptions) {
+/** What of a piece is ours. */
+function wonOf<T>(
+  { values, ids, writes }: SteppedPiece<T>,
+  won: Won,
+  sizes: ReadonlyMap<string, number>,
+  tally: Tally,
+): PieceOf<T> {
+  const isWon = ({ before, after }: Write) => (after === null ? won.removed : won.moved).has(before!.id);
+  const ours = writes.filter(isWon);
+  tally.unfit ||= won.unfit;
+  tally.won += ours.length;
+  tally.lost += writes.length - ours.length;
+  if (ours.length === writes.length) return { values, writes, moved: won.places, sizes };
+  const lost = new Set(writes.filter((write) => !isWon(write)).map(({ before }) => before!.id));
+  return { values: values.filter((_, index) => !lost.has(ids[index]!)), writes: ours, moved: won.places, sizes };
+}
+
+/** Sends a piece and tells what was won. */
+async function send(
+  writes: readonly Write[],
+  rows: ReadonlyMap<string, DueRow>,
+  now: number,
+  { database, statements, sender }: ClaimsOptions,
+): Promise<Won> {
   const moves = writes.flatMap(({ before, after }) => after !== null && isMove(before!, after) ? [after] : []);
   const removals = writes.flatMap(({ before, after }) => after === null ? [before!] : []);
-  const until = now + FRESH_MS;
   const versions = (documents: readonly ScheduleDocument[]) =>
     listText(documents.map(({ id }) => rows.get(id)!.version));
-  const lists = { ...moveLists(moves, rows), version: versions(moves), until, channel: null, sender };
-  return async (won: Won): Promise<void> => {
-    won.unfit ||= moves.length + removals.length < writes.length;
-    try {
-      if (removals.length > 0) {
-        const gone = {
-          id: listText(removals.map(({ id }) => id)),
-          places: listText(removals.map(({ id }) => rows.get(id)!.place)),
-          version: versions(removals),
-        };
-        const [row] = await database.run("removing what is over", statements.removeFree, gone);
-        for (const id of readList(row!.removed)) won.removed.add(id);
-      }
-      if (moves.length === 0) return;
-      const [row] = await database.run("claiming what is due", statements.progressFree, lists);
-      for (const id of row!.all ? moves.map(({ id }) => id) : readList(row!.written)) won.moved.add(id);
-      readPlaces(row!).forEach((place, id) => won.places.set(id, place));
-    } catch (error) {
-      if (!isContention(error)) throw error;
-      won.unfit = true;
+  const moved = new Set<string>();
+  const removed = new Set<string>();
+  let places: ReadonlyMap<string, RowState> = new Map();
+  let unfit = moves.length + removals.length < writes.length;
+  try {
+    if (removals.length > 0) {
+      const gone = {
+        id: listText(removals.map(({ id }) => id)),
+        places: listText(removals.map(({ id }) => rows.get(id)!.place)),
+        version: versions(removals),
+      };
+      const [row] = await database.run("removing what is over", statements.removeFree, gone);
+      for (const id of readList(row!.removed)) removed.add(id);
     }
-  };
+    if (moves.length > 0) {
+      const lists = { ...moveLists(moves, rows), version: versions(moves), until: now + FRESH_MS };
+      const [row] = await database.run("claiming what is due", statements.progressFree, {
+        ...lists,
+        channel: null,
+        sender,
+      });
+      for (const id of row!.all ? moves.map(({ id }) => id) : readList(row!.written)) moved.add(id);
+      places = readPlaces(row!);
+    }
+  } catch (error) {
+    if (!isContention(error)) throw error;
+    unfit = true;
+  }
+  return { moved, removed, places, unfit };
 }

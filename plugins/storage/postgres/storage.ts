@@ -102,7 +102,7 @@ export class PostgresStorage implements Storage {
       database,
       storeId,
       channel,
-      claims: new Claims({ database, statements, known, sender, time, floor }),
+      claims: new Claims({ database, statements, known, sender, time, floor, clock }),
       writer: new Writer(clock, time, { database, statements, known, floor, channel, sender }),
       subscribers,
       calls: new Set(),
@@ -129,8 +129,9 @@ export class PostgresStorage implements Storage {
   advance<T>(
     request: AdvanceRequest,
     step: (document: ScheduleDocument, now: number) => Change<T>,
+    moved?: (values: readonly T[]) => void,
   ): Promise<AdvanceResult<T>> {
-    return this.#call(({ claims }) => claims.advance(request, step));
+    return this.#call(({ claims }) => claims.advance(request, step, moved));
   }
 
   apply<T>(groups: readonly Group<T>[]): Promise<readonly GroupResult<T>[]> {
