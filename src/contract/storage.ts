@@ -206,12 +206,12 @@ export interface Storage {
   /**
    * Applies a pure step to documents whose `wakeAt` has come, each atomically: two callers never both win one document.
    * A rejected change leaves that document as it is. A driver that writes in pieces may tell what was said of each as soon
-   * as it is durable; it is not in the result then.
+   * as it is durable, and the time that decided; it is not in the result then.
    */
   advance<T>(
     request: AdvanceRequest,
     step: (document: ScheduleDocument, now: number) => Change<T>,
-    moved?: (values: readonly T[]) => void,
+    moved?: (values: readonly T[], now: number) => void,
   ): Promise<AdvanceResult<T>>;
   /** All or nothing for each group, in order; concurrent calls may share one commit. Resolves once it is durable. */
   apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]>;

@@ -30,6 +30,10 @@ export class Pump {
   /** Resolves when the claims under way are through; `undefined` while there are none. */
   #pumping: Promise<void> | undefined;
   #again = false;
+  /** What a claim under way has moved is being told already. */
+  #telling = false;
+  /** A slot has come free during the claims under way. */
+  #freed = false;
   /** Documents that are due may be left in the store. */
   #more = false;
   #cancelRetry: (() => void) | undefined;
@@ -60,9 +64,9 @@ export class Pump {
     await this.#pumping;
   }
 
-  /** Whether more is claimed as soon as what is being claimed has come in. */
+  /** Whether more is on its way, or is claimed as soon as that has come in. */
   get goesOn(): boolean {
-    return this.#pumping !== undefined && this.#again;
+    return this.#pumping !== undefined && (this.#again || this.#telling);
   }
 
   /** Whether nothing is being claimed, nor about to be because the store has failed. */
@@ -91,7 +95,13 @@ export class Pump {
 
   /** A slot is free: claims more where more may be due. */
   slotFreed(): void {
-    if (this.#more && this.#prefetch.room(this.#parts.slots) > 0) this.pump();
+    // What the claim under way leaves behind is known at its end.
+    if (this.#pumping !== undefined) this.#freed = true;
+    else if (this.#isRoomForMore()) this.pump();
+  }
+
+  #isRoomForMore(): boolean {
+    return this.#more && this.#prefetch.room(this.#parts.slots) > 0;
   }
 
   async #pumpAll(): Promise<void> {
@@ -101,13 +111,15 @@ export class Pump {
       for (let first = true; first || (this.#again && this.#active); first = false) {
         // Others get their turn between two batches: settlements, timers, connections.
         if (!first) await new Promise<void>((resolve) => clock.defer(resolve));
-        this.#again = false;
+        this.#again = this.#freed = false;
         await this.#pumpOnce();
+        this.#again ||= this.#freed && this.#isRoomForMore();
       }
       this.#backoff.reset();
     } catch (error) {
       this.#retry(error);
     } finally {
+      this.#telling = false;
       this.#pumping = undefined;
       this.#events.rested();
       done?.();
@@ -132,7 +144,12 @@ export class Pump {
     const claim = this.#events.claim(this.#jumps.patienceMs());
     const asked = clock.now();
     const request = { lanes, limit, now: asked };
-    const result = await storage.advance(request, this.#stepper(claim), (values) => this.#events.moved(values));
+    const result = await storage.advance(request, this.#stepper(claim), (values, now) => {
+      this.#telling = true;
+      this.offset = now - asked;
+      this.#events.moved(values);
+    });
+    this.#telling = false;
     this.offset = result.now - asked;
     this.#more = result.more || lanes.length <= tasks.size;
     this.#events.advanced(result);

@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import { Kysely, PostgresDialect } from "kysely";
 import type pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { migrationSql, postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
+import { metaSql, migrationSteps, SCHEMA_VERSION } from "../../plugins/storage/postgres/schema.ts";
 import type { Storage } from "../../src/contract/mod.ts";
 import { document, id, moved, retired, store } from "../../src/testing/storage/documents.ts";
 import { freshSchema, sharedServer, testPool } from "../support/postgres.ts";
@@ -89,8 +91,32 @@ describe("postgres: opening and migrating", () => {
     await pool.query(`update "${schema}".meta set value = '99' where key = 'schema'`);
     await expect(opened({ pool, schema })).rejects.toMatchObject({
       code: "store_too_new",
-      message: expect.stringContaining("have schema 99; this version of the scheduler knows up to 1"),
+      message: expect.stringContaining("have schema 99; this version of the scheduler knows up to 2"),
     });
+  });
+
+  it("M7 brings a store of the first schema to this one, with what it holds", async () => {
+    const { schema, pool } = arrange();
+    const settings = { schema, tablePrefix: "" };
+    const [first] = migrationSteps(settings, 0);
+    await pool.query(`create schema "${schema}"; ${metaSql(settings)} ${first}`);
+    const elsewhere = arrange();
+    await store(await opened(elsewhere), [document(1, 5_000), document(2, 5_000), document(3, 253_402_300_799_999)]);
+    await pool.query(`insert into "${schema}".documents select * from "${elsewhere.schema}".documents`);
+    const storage = await opened({ pool, schema });
+    const { values } = await storage.advance(
+      { lanes: ["work"], limit: 5, now: 0 },
+      (current) => ({ value: current.id }),
+    );
+    expect(values.toSorted()).toEqual([id(1), id(2)]);
+    expect((await storage.get(id(3)))?.progress.wakeAt).toBe(253_402_300_799_999);
+    const { rows } = await pool.query(`select value from "${schema}".meta where key = 'schema'`);
+    expect(rows).toEqual([{ value: `${SCHEMA_VERSION}` }]);
+  });
+
+  it("M7 changes nothing in the database without a new version, which alone reaches the ones that are there", () => {
+    const text = createHash("sha256").update(migrationSql()).digest("hex");
+    expect([SCHEMA_VERSION, text]).toEqual([2, "258335156c3a85e79d4600253b4e83b43d09c2af1f24a4c7dabab5c81640b5a9"]);
   });
 
   it("refuses absent tables when somebody else migrates, and takes what migrationSql made", async () => {

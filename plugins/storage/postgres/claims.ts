@@ -55,6 +55,8 @@ export interface ClaimsOptions {
 /** Documents that were claimed together, and how their rows are now. */
 export interface PieceOf<T> {
   readonly values: readonly T[];
+  /** The time that decided. */
+  readonly now: number;
   readonly writes: readonly Write[];
   readonly moved: ReadonlyMap<string, RowState>;
   readonly sizes: ReadonlyMap<string, number>;
@@ -83,7 +85,7 @@ export class Claims {
   async advance<T>(
     { lanes, limit }: AdvanceRequest,
     step: Step<T>,
-    moved?: (values: readonly T[]) => void,
+    moved?: (values: readonly T[], now: number) => void,
   ): Promise<AdvanceResult<T>> {
     const texts = [...new Set(lanes)].map(columnText);
     const bounded = Math.min(limit, MAX_ADVANCE);
@@ -94,7 +96,7 @@ export class Claims {
         known.wrote(before!.id, after, piece.moved.get(before!.id), piece.sizes.get(before!.id));
       }
       if (moved === undefined) values.push(...piece.values);
-      else if (piece.values.length > 0) moved(piece.values);
+      else if (piece.values.length > 0) moved(piece.values, piece.now);
     };
     const free = await this.#freely(texts, bounded, step, take);
     const claimed = free?.unfinished === false ? free : await this.#finish(texts, bounded, step, take, free);
@@ -204,7 +206,7 @@ export class Claims {
       nextWake: nextWake === Infinity ? null : nextWake,
       now,
       damaged,
-      piece: { values, writes, moved, sizes: stepped.sizes },
+      piece: { values, now, writes, moved, sizes: stepped.sizes },
     };
   }
 

@@ -85,7 +85,9 @@ async function moveAll<T>(
   try {
     for (let i = 0; i < found.length; i += PIECE) {
       const piece = stepped.add(found.slice(i, i + PIECE));
-      const sent = send(piece.writes, rows, now, options).then((won) => take(wonOf(piece, won, stepped.sizes, tally)));
+      const sent = send(piece.writes, rows, now, options).then((won) =>
+        take({ ...wonOf(piece, won, tally), now, sizes: stepped.sizes })
+      );
       // Its failure is met below, in its turn.
       sent.catch(() => {});
       writing.push(sent);
@@ -111,17 +113,16 @@ interface Won {
 function wonOf<T>(
   { values, ids, writes }: SteppedPiece<T>,
   won: Won,
-  sizes: ReadonlyMap<string, number>,
   tally: Tally,
-): PieceOf<T> {
+): Pick<PieceOf<T>, "values" | "writes" | "moved"> {
   const isWon = ({ before, after }: Write) => (after === null ? won.removed : won.moved).has(before!.id);
   const ours = writes.filter(isWon);
   tally.unfit ||= won.unfit;
   tally.won += ours.length;
   tally.lost += writes.length - ours.length;
-  if (ours.length === writes.length) return { values, writes, moved: won.places, sizes };
+  if (ours.length === writes.length) return { values, writes, moved: won.places };
   const lost = new Set(writes.filter((write) => !isWon(write)).map(({ before }) => before!.id));
-  return { values: values.filter((_, index) => !lost.has(ids[index]!)), writes: ours, moved: won.places, sizes };
+  return { values: values.filter((_, index) => !lost.has(ids[index]!)), writes: ours, moved: won.places };
 }
 
 /** Sends a piece and tells what was won. */

@@ -1,7 +1,8 @@
 import type { SchemaSettings } from "./options.ts";
+import { functionsSql } from "./statements.ts";
 
 /** The schema that this code reads and writes; the store's own stands in its meta table. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** The tables by their quoted names; what may be in a name leaves nothing to escape. */
 export interface TableNames {
@@ -44,7 +45,7 @@ insert into ${qualified(settings, "meta")} (key, value) values ('schema', '${ver
   return STEPS.slice(from).map((step, index) => step(settings).trim() + record(from + index + 1));
 }
 
-const STEPS: readonly ((settings: SchemaSettings) => string)[] = [first];
+const STEPS: readonly ((settings: SchemaSettings) => string)[] = [first, second];
 
 function qualified({ schema, tablePrefix }: SchemaSettings, name: string): string {
   return `"${schema}"."${tablePrefix}${name}"`;
@@ -54,9 +55,8 @@ function qualified({ schema, tablePrefix }: SchemaSettings, name: string): strin
  * Text rather than jsonb: jsonb refuses U+0000 and lone surrogates, and what a person has damaged has to stay readable.
  * Collation "C": the order of ids is that of bytes, and no upgrade of the system's locales can invalidate an index.
  *
- * Every claim, renewal and settlement moves `wake_at`, which is indexed, so hardly any update can be HOT and room left in
- * the pages (a fillfactor) would buy nothing: what keeps the table small is vacuum, which therefore comes after a few
- * thousand dead rows, however large the table is, and does not pause. A definition that is not small is stored out of line
+ * Every claim moves `wake_at`, which is indexed, so cannot be HOT: what keeps the table small is vacuum, which therefore
+ * comes after a few thousand dead rows, however large the table is, and does not pause. A definition that is not small is stored out of line
  * (TOAST), where an update of the progress leaves it alone. For the same reason there are few indexes: each one is another
  * entry for every such move. What is listed by task is found by its lane.
  */
@@ -135,4 +135,17 @@ create view ${qualified(settings, "schedules")} as
   from ${documents} cross join lateral (select ${facts}(progress) as facts offset 0) as read;
 comment on view ${qualified(settings, "schedules")} is 'Ostinato: the schedules, for people';
 `;
+}
+
+/**
+ * A settlement of a recurring schedule changes nothing that is indexed but whether it is running. Without an index of that
+ * it is HOT where its page has room, which is therefore left: beside an old snapshot, which keeps every version, an id that
+ * is entered again costs a look at each of its versions. What is running is found by the ends of leases.
+ */
+function second(settings: SchemaSettings): string {
+  const { schema, tablePrefix } = settings;
+  return `
+drop index "${schema}"."${tablePrefix}documents_running";
+alter table ${qualified(settings, "documents")} set (fillfactor = 70);
+${functionsSql(settings)}`;
 }

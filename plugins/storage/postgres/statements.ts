@@ -1,11 +1,12 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from "kysely";
-import type { DocumentQuery } from "../../../src/contract/mod.ts";
+import { type DocumentQuery, MAX_LEASE_MS } from "../../../src/contract/mod.ts";
 import { named, type Statement, value } from "../sql/statement.ts";
 import type { ScheduleRow } from "../sql/tables.ts";
 import type { SchemaSettings } from "./options.ts";
 import { type Compile, list, ms, NOW, type Query } from "./sql_parts.ts";
 import type { PgValue } from "./values.ts";
-import { type WriteStatements, writeStatements } from "./write_statements.ts";
+import { type Kept, kept } from "./functions.ts";
+import { type KeptWrites, keptWrites, type WriteStatements, writeStatements } from "./write_statements.ts";
 
 /**
  * A row as the machine reads it. The version is the transaction that wrote it: where it differs, others have written
@@ -38,21 +39,28 @@ export type LookupParameters = Readonly<Record<"ids" | "nameOwners" | "names" | 
 export type DueParameters = Readonly<{ lanes: string; after: string; least: number; limit: number }>;
 
 /** Every statement of the store. Parameters that are lists are array texts; instants are in milliseconds, as doubles. */
-export interface Statements extends WriteStatements {
+export interface Statements extends WriteStatements, Calls<KeptStatements> {
   readonly clock: Statement<unknown, { now: unknown }>;
   readonly meta: Statement<{ key: string }, { value: string }>;
   readonly migrationLock: Statement<{ place: string }, unknown>;
   readonly notify: Statement<{ channel: string; sender: string }, unknown>;
   readonly earliest: Statement<{ lanes: string }, { now: unknown; earliest: unknown }>;
-  readonly claim: Statement<DueParameters, ClaimHead | DueRow>;
-  /** The same, and locks nothing. */
-  readonly look: Statement<DueParameters, ClaimHead | DueRow>;
   readonly lookup: Statement<LookupParameters, HeldRow>;
   readonly whole: Statement<{ ids: string }, ScheduleRow>;
   readonly backlog: Statement<{ before: string; limit: number }, { lane: string; due: unknown; earliest: unknown }>;
   /** The statement of a list with these conditions, compiled when first asked for. */
   find(conditions: readonly FindCondition[]): Statement<FindParameters, ScheduleRow>;
 }
+
+/** The statements that stand in the database. */
+export interface KeptStatements extends KeptWrites {
+  readonly claim: Kept<DueParameters, ClaimHead | DueRow>;
+  /** The same, and locks nothing. */
+  readonly look: Kept<DueParameters, ClaimHead | DueRow>;
+}
+
+/** How kept statements are called. */
+type Calls<K> = { readonly [N in keyof K]: K[N] extends Kept<infer P, infer R> ? Statement<P, R> : never };
 
 /** A condition of a list. `foreign` is an owner other than the system, which has an index of its own. */
 export type FindCondition = Exclude<keyof DocumentQuery, "limit"> | "foreign";
@@ -61,22 +69,14 @@ export type FindCondition = Exclude<keyof DocumentQuery, "limit"> | "foreign";
 export type FindParameters = Readonly<Record<FindCondition | "limit", PgValue>>;
 
 /** Compiles every statement for tables of a schema. */
-export function compileStatements({ schema, tablePrefix }: SchemaSettings): Statements {
-  const db = new Kysely<never>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (kysely) => new PostgresIntrospector(kysely),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  });
-  const compile: Compile = (query) => named(query.compile(db));
-  const documents = sql.id(schema, `${tablePrefix}documents`);
-  const meta = sql.id(schema, `${tablePrefix}meta`);
+export function compileStatements(settings: SchemaSettings): Statements {
+  const { compile, documents, meta } = compiler(settings);
   const lists = new Map<string, Statement<FindParameters, ScheduleRow>>();
+  const kept = Object.entries(keptStatements(settings)).map(([name, { call }]) => [name, call]);
   return {
     ...writeStatements(compile, documents),
-    ...queueStatements(compile, documents),
+    ...Object.fromEntries(kept) as Calls<KeptStatements>,
+    ...lookStatements(compile, documents),
     clock: compile(sql`select ${NOW} as now`),
     meta: compile(sql`select value from ${meta} where key = ${value("key")}`),
     migrationLock: compile(sql`select pg_advisory_xact_lock(hashtextextended(${value("place")}, 0))`),
@@ -92,45 +92,39 @@ export function compileStatements({ schema, tablePrefix }: SchemaSettings): Stat
   };
 }
 
+/** What creates the statements that stand in the database. */
+export function functionsSql(settings: SchemaSettings): string {
+  return Object.values<Kept<never, unknown>>({ ...keptStatements(settings) }).map(({ create }) => create).join("\n");
+}
+
+function compiler({ schema, tablePrefix }: SchemaSettings): { compile: Compile; documents: Query; meta: Query } {
+  const db = new Kysely<never>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+  const compile: Compile = (query) => named(query.compile(db));
+  return { compile, documents: sql.id(schema, `${tablePrefix}documents`), meta: sql.id(schema, `${tablePrefix}meta`) };
+}
+
 const WORK = sql`id, ctid::text as place, xmin::text as version, definition, progress, parked`;
 const WHOLE = sql`id, lane, ${ms(sql`wake_at`)} as wake_at, ${ms(sql`next_run`)} as next_run, task, owner, name,
   dedupe_key, grp, target, null as tags, live::int as live, running::int as running, definition, progress, parked`;
 
-/** What is due: every look begins at one lane's end of the index, so that a backlog elsewhere costs nothing. */
-function queueStatements(
-  compile: Compile,
-  documents: Query,
-): Pick<Statements, "earliest" | "claim" | "look" | "backlog"> {
-  const lanes = sql`unnest(${list("lanes")}) as lanes(lane)`;
-  const first = (after: Query) =>
-    sql`select wake_at from ${documents} where lane = lanes.lane and ${after} order by wake_at limit 1`;
-  const any = sql`wake_at is not null`;
-  const limit = sql`${value("limit")}::int`;
-  const isDue = sql`wake_at > ${value("after")}::timestamptz and wake_at <= (select now from clock)`;
-  const due = (lock: Query) =>
-    sql`with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now),
-      lanes as materialized (select lanes.lane from ${lanes}
-        where exists (${first(isDue)})),
-      share as materialized (select case when count(*) <= 1 then ${limit}
-        else greatest(2 * ${limit} / count(*), ${value("least")}::int) end as size from lanes),
-      due as materialized (select found.* from lanes cross join lateral (
-          select ${WORK}, lane, wake_at from ${documents}
-            where lane = lanes.lane and ${isDue}
-            order by wake_at limit (select size + 1 from share) ${lock}
-        ) as found order by found.wake_at limit ${limit} + 1),
-      next as materialized (select min(first.wake_at) as at
-        from ${lanes} cross join lateral (${first(sql`wake_at > (select now from clock)`)}) as first)
-      select null as id, null as place, null as version, null as lane, null::float8 as wake, null as definition,
-        null as progress, null as parked,
-        ${ms(sql`clock.now`)} as now, ${ms(sql`next.at`)} as next, share.size::int as share
-      from clock cross join next cross join share
-      union all
-      select id, place, version, lane, ${ms(sql`wake_at`)}, definition, progress, parked, null, null, null from due`;
+const LANES = sql`unnest(${list("lanes")}) as lanes(lane)`;
+const ANY = sql`wake_at is not null`;
+
+function first(documents: Query, after: Query): Query {
+  return sql`select wake_at from ${documents} where lane = lanes.lane and ${after} order by wake_at limit 1`;
+}
+
+function lookStatements(compile: Compile, documents: Query): Pick<Statements, "earliest" | "backlog"> {
   return {
     earliest: compile(sql`select ${NOW} as now, ${ms(sql`min(first.wake_at)`)} as earliest
-      from ${lanes} left join lateral (${first(any)}) as first on true`),
-    claim: compile(due(sql`for update skip locked`)),
-    look: compile(due(sql``)),
+      from ${LANES} left join lateral (${first(documents, ANY)}) as first on true`),
     backlog: compile(sql`with recursive lanes(lane) as (
         select min(lane) from ${documents} where wake_at is not null
         union all
@@ -141,8 +135,58 @@ function queueStatements(
           select from ${documents} where lane = lanes.lane and wake_at <= ${value("before")}::timestamptz
             limit ${value("limit")}
         ) as counted)::int as due
-      from lanes cross join lateral (${first(any)}) as first`),
+      from lanes cross join lateral (${first(documents, ANY)}) as first`),
   };
+}
+
+const DUE = {
+  answers: {
+    id: "text",
+    place: "text",
+    version: "text",
+    lane: "text",
+    wake: "float8",
+    definition: "text",
+    progress: "text",
+    parked: "text",
+    now: "float8",
+    next: "float8",
+    share: "int",
+  },
+  // The index is always better, except while the table is small, which it need not stay.
+  without: ["enable_seqscan", "enable_bitmapscan"],
+};
+
+function keptStatements(settings: SchemaSettings): KeptStatements {
+  const { compile, documents } = compiler(settings);
+  return {
+    ...keptWrites(compile, settings, documents),
+    claim: kept(compile, settings, { name: "claim", ...DUE }, due(documents, sql`for update skip locked`)),
+    look: kept(compile, settings, { name: "look", ...DUE }, due(documents, sql``)),
+  };
+}
+
+/** What is due: every look begins at one lane's end of the index, so that a backlog elsewhere costs nothing. */
+function due(documents: Query, lock: Query): Query {
+  const limit = sql`${value("limit")}::int`;
+  const isDue = sql`wake_at > ${value("after")}::timestamptz and wake_at <= (select now from clock)`;
+  return sql`with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now),
+      lanes as materialized (select lanes.lane from ${LANES} where exists (${first(documents, isDue)})),
+      share as materialized (select case when count(*) <= 1 then ${limit}
+        else greatest(2 * ${limit} / count(*), ${value("least")}::int) end as size from lanes),
+      due as materialized (select found.* from lanes cross join lateral (
+          select ${WORK}, lane, wake_at from ${documents}
+            where lane = lanes.lane and ${isDue}
+            order by wake_at limit (select size + 1 from share) ${lock}
+        ) as found order by found.wake_at limit ${limit} + 1),
+      next as materialized (select min(first.wake_at) as at
+        from ${LANES} cross join lateral (${first(documents, sql`wake_at > (select now from clock)`)}) as first)
+      select null as id, null as place, null as version, null as lane, null::float8 as wake, null as definition,
+        null as progress, null as parked,
+        ${ms(sql`clock.now`)} as now, ${ms(sql`next.at`)} as next, share.size::int as share
+      from clock cross join next cross join share
+      union all
+      select id, place, version, lane, ${ms(sql`wake_at`)}, definition, progress, parked, null, null, null from due`;
 }
 
 /** Locks what is looked up, always in the same order, and answers it with the time after the waiting for the locks. */
@@ -168,6 +212,8 @@ function find(documents: Query, conditions: readonly FindCondition[]): Query {
     order by id limit ${value("limit")}`;
 }
 
+const LONGEST_LEASE = `interval '${MAX_LEASE_MS} milliseconds'`;
+
 function condition(name: Exclude<FindCondition, "retired">): Query {
   switch (name) {
     case "task":
@@ -176,7 +222,8 @@ function condition(name: Exclude<FindCondition, "retired">): Query {
     case "foreign":
       return sql`owner <> 'system'`;
     case "running":
-      return sql`running`;
+      // No lease is longer, so that what runs wakes before; what is parked never does.
+      return sql`running and (wake_at is null or wake_at <= now() + ${sql.raw(LONGEST_LEASE)})`;
     case "group":
       return sql`grp = ${value(name)}`;
     case "after":

@@ -129,7 +129,7 @@ export class PostgresStorage implements Storage {
   advance<T>(
     request: AdvanceRequest,
     step: (document: ScheduleDocument, now: number) => Change<T>,
-    moved?: (values: readonly T[]) => void,
+    moved?: (values: readonly T[], now: number) => void,
   ): Promise<AdvanceResult<T>> {
     return this.#call(({ claims }) => claims.advance(request, step, moved));
   }

@@ -2,6 +2,8 @@ import { sql } from "kysely";
 import type { ProgressColumns } from "../sql/codec.ts";
 import { type Statement, value } from "../sql/statement.ts";
 import type { ScheduleRow } from "../sql/tables.ts";
+import { type Kept, kept } from "./functions.ts";
+import type { SchemaSettings } from "./options.ts";
 import { type Compile, NOW, type Query, SEPARATOR, split } from "./sql_parts.ts";
 
 /** One list's text for each column, as `listText` makes it. */
@@ -43,20 +45,18 @@ export interface WriteStatements {
   readonly update: Statement<ColumnLists<RowColumn> & Told, Written>;
   /** Of rows that are locked. */
   readonly progress: Statement<MoveLists & Told, Moved>;
-  /** Of rows that still have a known version; a row that somebody has locked is waited for so many milliseconds. */
-  readonly progressAt: Statement<
-    MoveLists & Told & { readonly version: string | null; readonly lockMs: string },
-    Moved
-  >;
-  /** The same, of those that nobody has locked, and until an instant. */
-  readonly progressFree: Statement<
-    MoveLists & Told & { readonly version: string | null; readonly until: number },
-    Moved
-  >;
-  /** Of rows that still have a known version and that nobody has locked. */
-  readonly removeFree: Statement<ColumnLists<"id" | "places" | "version">, { readonly removed: string | null }>;
   readonly park: Statement<{ readonly ids: string; readonly reasons: string }>;
   readonly remove: Statement<{ readonly ids: string }>;
+}
+
+/** Writes of many rows that are kept in the database. */
+export interface KeptWrites {
+  /** Of rows that still have a known version; a row that somebody has locked is waited for so many milliseconds. */
+  readonly progressAt: Kept<MoveLists & Told & { readonly version: string | null; readonly lockMs: string }, Moved>;
+  /** The same, of those that nobody has locked, and until an instant. */
+  readonly progressFree: Kept<MoveLists & Told & { readonly version: string | null; readonly until: number }, Moved>;
+  /** Of rows that still have a known version and that nobody has locked. */
+  readonly removeFree: Kept<ColumnLists<"id" | "places" | "version">, { readonly removed: string | null }>;
 }
 
 /** What is sent of a row whose definition stays; the rest of what changes with its progress follows from `live`. */
@@ -96,6 +96,9 @@ const TOLD = sql`${NOW} as now, case when ${value("channel")}::text is not null
   then pg_notify(${value("channel")}, ${value("sender")})::text end as told`;
 const VERSION = sql`pg_current_xact_id()::xid::text as version`;
 
+/** As a list, which the planner takes to be short, so that it goes to the places and does not read the whole table. */
+const PLACES = sql`select unnest(${split("places", "tid")})`;
+
 /** Whose turn it is. */
 const lane = (task: Query) => sql`case when u.live then ${task} else '' end`;
 
@@ -103,23 +106,9 @@ const lane = (task: Query) => sql`case when u.live then ${task} else '' end`;
 export function writeStatements(compile: Compile, documents: Query): WriteStatements {
   const row = given(ROW_TYPES);
   const move = given(MOVE_TYPES);
-  const versioned = given({ ...MOVE_TYPES, version: "xid" });
-  // For this statement alone, which has no transaction around it to be told otherwise.
-  const patience = sql`(select set_config('lock_timeout', ${value("lockMs")}, true)) is not null`;
-  // As a list, which the planner takes to be short, so that it goes to the places and does not read the whole table.
-  const places = sql`select unnest(${split("places", "tid")})`;
-  const free = sql`select ctid from ${documents} where ctid = any(array(${places})) for update skip locked`;
   const rowLane = sql`case when u.parked is null then ${lane(sql`u.task`)} end`;
-  const moving = sql`update ${documents} as d set ${set(Object.keys(MOVE_TYPES))}, lane = ${lane(sql`d.task`)},
-    name = case when u.live then d.name end, dedupe_key = case when u.live then d.dedupe_key end`;
   const done = <P>(write: Query): Statement<P, Written> =>
     compile(sql`with written as (${write} returning 1) select ${VERSION}, ${TOLD}`);
-  const moved = <P>(write: Query): Statement<P, Moved> =>
-    compile(sql`with written as (${write} returning d.id, d.ctid, d.running)
-      select string_agg(id || ${SEPARATOR} || ctid, ${SEPARATOR}) filter (where running) as places,
-        case when count(*) < ${value("count")}::int then string_agg(id, ${SEPARATOR}) end as written,
-        count(*) = ${value("count")}::int as all, ${VERSION}, ${TOLD}
-      from written`);
   const into = sql`insert into ${documents} (${sql.join(ROW_COLUMNS.map((column) => sql.ref(column)))}, lane)`;
   const one = sql`${into} values (${sql.join([...ROW_COLUMNS, "lane"].map(only))})`;
   return {
@@ -129,20 +118,65 @@ export function writeStatements(compile: Compile, documents: Query): WriteStatem
     insertTold: compile(sql`${one} returning pg_notify(${value("channel")}, ${value("sender")})::text as told`),
     update: done(sql`update ${documents} as d set ${set(ROW_COLUMNS)}, lane = ${rowLane}
       from ${row} where d.id = u.id`),
-    progress: moved(sql`${moving} from ${move} where d.ctid = any(array(${places})) and d.id = u.id`),
-    progressAt: moved(sql`${moving} from ${versioned}
-      where d.ctid = any(array(${places})) and d.id = u.id and d.xmin = u.version and ${patience}`),
-    progressFree: moved(sql`${moving} from ${versioned}
-      where d.ctid = any(array(${free})) and d.id = u.id and d.xmin = u.version
-        and (select ${NOW}) < ${value("until")}::float8`),
-    removeFree: compile(sql`with removed as (
-        delete from ${documents} as d using ${given({ id: "text", version: "xid" })}
-          where d.ctid = any(array(${free})) and d.id = u.id and d.xmin = u.version returning d.id
-      ) select string_agg(id, ${SEPARATOR}) as removed from removed`),
+    progress: compile(moved(sql`${moving(documents)} from ${move}
+      where d.ctid = any(array(${PLACES})) and d.id = u.id`)),
     park: compile(sql`update ${documents} as d set lane = null, wake_at = null, parked = u.reason
       from unnest(${value("ids")}::text[], ${value("reasons")}::text[]) as u(id, reason) where d.id = u.id`),
     remove: compile(sql`delete from ${documents} where id = any(${value("ids")}::text[])`),
   };
+}
+
+const MOVED = {
+  answers: { places: "text", written: "text", all: "boolean", version: "text", now: "float8", told: "text" },
+  // The lists may be long, and the planner cannot know.
+  without: ["enable_nestloop"],
+};
+
+/** The writes that are kept in the database. */
+export function keptWrites(compile: Compile, settings: SchemaSettings, documents: Query): KeptWrites {
+  const versioned = given({ ...MOVE_TYPES, version: "xid" });
+  // For this statement alone, which has no transaction around it to be told otherwise.
+  const patience = sql`(select set_config('lock_timeout', ${value("lockMs")}, true)) is not null`;
+  const free = sql`select ctid from ${documents} where ctid = any(array(${PLACES})) for update skip locked`;
+  return {
+    progressAt: kept(
+      compile,
+      settings,
+      { name: "move_at", ...MOVED },
+      moved(sql`${moving(documents)} from ${versioned}
+        where d.ctid = any(array(${PLACES})) and d.id = u.id and d.xmin = u.version and ${patience}`),
+    ),
+    progressFree: kept(
+      compile,
+      settings,
+      { name: "move_free", ...MOVED },
+      moved(sql`${moving(documents)} from ${versioned}
+        where d.ctid = any(array(${free})) and d.id = u.id and d.xmin = u.version
+          and (select ${NOW}) < ${value("until")}::float8`),
+    ),
+    removeFree: kept(
+      compile,
+      settings,
+      { name: "remove_free", answers: { removed: "text" }, without: MOVED.without },
+      sql`with removed as (
+          delete from ${documents} as d using ${given({ id: "text", version: "xid" })}
+            where d.ctid = any(array(${free})) and d.id = u.id and d.xmin = u.version returning d.id
+        ) select string_agg(id, ${SEPARATOR}) as removed from removed`,
+    ),
+  };
+}
+
+function moving(documents: Query): Query {
+  return sql`update ${documents} as d set ${set(Object.keys(MOVE_TYPES))}, lane = ${lane(sql`d.task`)},
+    name = case when u.live then d.name end, dedupe_key = case when u.live then d.dedupe_key end`;
+}
+
+function moved(write: Query): Query {
+  return sql`with written as (${write} returning d.id, d.ctid, d.running)
+    select string_agg(id || ${SEPARATOR} || ctid, ${SEPARATOR}) filter (where running) as places,
+      case when count(*) < ${value("count")}::int then string_agg(id, ${SEPARATOR}) end as written,
+      count(*) = ${value("count")}::int as all, ${VERSION}, ${TOLD}
+    from written`;
 }
 
 /** Rows from one list for each column, as `u`. */

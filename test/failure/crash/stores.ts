@@ -49,7 +49,9 @@ function atLevel(level: Level, point: CrashPoint, make: (writes: CrashPoint) => 
   return level === "store" ? pointed(make(nowhere()), point) : make(point);
 }
 
-const WRITES = /^\s*(?:begin|commit|rollback|savepoint|release|insert|update|delete|create|drop|alter|with)\b/i;
+/** The last are the functions of the PostgreSQL driver. */
+const WRITES =
+  /^\s*(?:begin|commit|rollback|savepoint|release|insert|update|delete|create|drop|alter|with|select \* from)\b/i;
 
 class PointedDatabase implements SqliteDatabaseLike {
   readonly #inner: DatabaseSync;
