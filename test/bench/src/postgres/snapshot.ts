@@ -78,10 +78,16 @@ async function versions(client: pg.Client): Promise<number> {
 /** A store whose claims that found something are timed. */
 function timed(storage: Storage, claims: number[]): Storage {
   const advance = storage.advance.bind(storage);
-  storage.advance = async (request, step) => {
+  storage.advance = async (request, step, moved) => {
     const began = performance.now();
-    const result = await advance(request, step);
-    if (result.values.length > 0) claims.push(performance.now() - began);
+    let told = 0;
+    const result = await advance(request, step, (values, now) => {
+      told += values.length;
+      moved?.(values, now);
+    });
+    if (told + result.values.length > 0) {
+      claims.push(performance.now() - began);
+    }
     return result;
   };
   return storage;
