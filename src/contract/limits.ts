@@ -161,6 +161,12 @@ export const MAX_KV_ATTEMPTS = 50;
 /** The same where documents are claimed: what others have taken meanwhile need not be fought for. */
 export const MAX_KV_CLAIM_ATTEMPTS = 4;
 
+/**
+ * Pages of an SQLite file that its connection keeps, in KiB: a burst of {@linkcode MAX_ADVANCE} documents lies on as many
+ * pages of 4 KiB, beside those of the indexes, and is written twice, when it is claimed and when it is settled.
+ */
+export const SQLITE_CACHE_KIB = 8_192;
+
 /** How long a driver waits for another connection's lock before it gives up, unless told otherwise: what SQLite's users are used to. */
 export const DEFAULT_BUSY_TIMEOUT_MS = 5_000;
 

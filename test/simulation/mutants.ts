@@ -190,9 +190,8 @@ const DRIVERS: readonly Mutant[] = [
   {
     name: "sqlite: keeps the old time of what moved",
     file: "plugins/storage/sqlite/statements.ts",
-    line: 'const STEP_COLUMNS = ["wake_at", "next_run", "running", "progress"] as const;',
-    becomes:
-      'const STEP_COLUMNS = ["next_run", "running", "progress"] as unknown as readonly ["wake_at", "next_run", "running", "progress"];',
+    line: 'const STEP_COLUMNS = [...STAY_COLUMNS, "wake_at"] as const;',
+    becomes: 'const STEP_COLUMNS = STAY_COLUMNS as unknown as readonly [...typeof STAY_COLUMNS, "wake_at"];',
     store: "sqlite",
     seed: 0,
   },

@@ -14,8 +14,11 @@ import { columnText, fromColumnText, type ScheduleRow } from "./tables.ts";
 /** The columns that a document is read from. */
 export type StoredTexts = Pick<ScheduleRow, "id" | "definition" | "progress" | "parked">;
 
+/** The columns that change while a schedule lives and is to be looked at no sooner and no later than before. */
+export type StayColumns = Pick<ScheduleRow, "id" | "next_run" | "running" | "progress">;
+
 /** The columns that change while a schedule lives. */
-export type StepColumns = Pick<ScheduleRow, "id" | "wake_at" | "next_run" | "running" | "progress">;
+export type StepColumns = StayColumns & Pick<ScheduleRow, "wake_at">;
 
 /** The columns that change when a schedule retires, too. */
 export type ProgressColumns = StepColumns & Pick<ScheduleRow, "lane" | "name" | "dedupe_key" | "live">;
@@ -76,7 +79,7 @@ export function decodeRow(row: StoredTexts, known?: Definitions): Decoded {
     const before = known?.get(row.id, row.definition);
     const definition = before ?? JSON.parse(row.definition) as ScheduleDefinition;
     const read = { id: row.id, definition, progress: readProgress(row.progress) };
-    const document = checkDocument(row.parked === null ? read : { ...read, parked: row.parked });
+    const document = checkDocument(row.parked === null ? read : { ...read, parked: row.parked }, before);
     if (before === undefined) known?.set(row.id, row.definition, definition);
     return { document };
   } catch (error) {

@@ -1,4 +1,4 @@
-import { SchedulerError, StorageError } from "../../../src/contract/mod.ts";
+import { SchedulerError, SQLITE_CACHE_KIB, StorageError } from "../../../src/contract/mod.ts";
 import type { Connection } from "./connection.ts";
 import { inTransaction, prepare, readValue, type SqliteDatabaseLike, type SqlRow } from "./database.ts";
 import { messageOf } from "./errors.ts";
@@ -42,6 +42,7 @@ export async function prepareDatabase(
   const where = file ?? ":memory:";
   await connection.retry(`opening ${where}`, () => probe(database, where));
   if (file !== undefined) await connection.retry(`opening ${where}`, () => useWal(database, where));
+  if ("path" in settings.source) database.exec(`pragma cache_size = -${SQLITE_CACHE_KIB}`);
   const synchronous = settings.synchronous ?? ("path" in settings.source ? "full" : undefined);
   if (synchronous !== undefined) database.exec(`pragma synchronous = ${synchronous}`);
   await connection.write(`creating the tables in ${where}`, () => migrate(database, settings.tablePrefix));

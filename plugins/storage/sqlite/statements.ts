@@ -9,7 +9,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import type { DocumentQuery } from "../../../src/contract/mod.ts";
-import type { ProgressColumns, StepColumns, StoredTexts } from "../sql/codec.ts";
+import type { ProgressColumns, StayColumns, StepColumns, StoredTexts } from "../sql/codec.ts";
 import { named, type Statement, value } from "../sql/statement.ts";
 import type { MetaRow, ScheduleRow, StoreTables } from "../sql/tables.ts";
 import type { SqlValue } from "./database.ts";
@@ -36,6 +36,8 @@ export interface Statements {
   readonly insert: Statement<ScheduleRow>;
   readonly update: Statement<ScheduleRow>;
   readonly step: Statement<StepColumns>;
+  /** The same where `wake_at` stays as it is, so that its index is not touched. */
+  readonly stay: Statement<StayColumns>;
   readonly progress: Statement<ProgressColumns>;
   readonly park: Statement<{ id: string; parked: string }>;
   readonly remove: Statement<{ id: string }>;
@@ -49,7 +51,8 @@ export type FindCondition = Exclude<keyof DocumentQuery, "limit"> | "foreign";
 /** What the conditions compare with. */
 export type FindParameters = Readonly<Record<FindCondition | "limit", SqlValue>>;
 
-const STEP_COLUMNS = ["wake_at", "next_run", "running", "progress"] as const;
+const STAY_COLUMNS = ["next_run", "running", "progress"] as const;
+const STEP_COLUMNS = [...STAY_COLUMNS, "wake_at"] as const;
 const PROGRESS_COLUMNS = [...STEP_COLUMNS, "lane", "name", "dedupe_key", "live"] as const;
 const ROW_COLUMNS = [...PROGRESS_COLUMNS, "task", "owner", "grp", "target", "tags", "definition", "parked"] as const;
 const WORK_COLUMNS = ["id", "definition", "progress", "parked"] as const satisfies (keyof StoredTexts)[];
@@ -87,6 +90,9 @@ export function compileStatements(prefix: string): Statements {
     ),
     step: named(
       db.updateTable(schedules).set(values<ScheduleRow>(STEP_COLUMNS)).where("id", "=", value("id")).compile(),
+    ),
+    stay: named(
+      db.updateTable(schedules).set(values<ScheduleRow>(STAY_COLUMNS)).where("id", "=", value("id")).compile(),
     ),
     progress: named(
       db.updateTable(schedules).set(values<ScheduleRow>(PROGRESS_COLUMNS)).where("id", "=", value("id")).compile(),

@@ -19,10 +19,14 @@ export function planWrite(statements: Statements, { before, after }: Write): Pla
   if (before.definition !== after.definition || before.parked !== undefined) {
     return planned(statements.update, encodeRow(after));
   }
-  const isRetired = ({ progress }: ScheduleDocument) => progress.retired !== undefined;
-  return isRetired(before) === isRetired(after)
-    ? planned(statements.step, encodeStep(after))
-    : planned(statements.progress, encodeProgress(after));
+  if (isRetired(before) !== isRetired(after)) return planned(statements.progress, encodeProgress(after));
+  // Where nothing else has changed either, the columns were edited by hand and are written anew.
+  const stays = before !== after && before.progress.wakeAt === after.progress.wakeAt;
+  return planned(stays ? statements.stay : statements.step, encodeStep(after));
+}
+
+function isRetired({ progress }: ScheduleDocument): boolean {
+  return progress.retired !== undefined;
 }
 
 /** The ids of what a group stores. */
