@@ -1,3 +1,4 @@
+import type { ScheduleDefinition } from "./definition.ts";
 import type { ScheduleDocument } from "./document.ts";
 import { SchedulerError, show } from "./errors.ts";
 import { isHistory } from "./history.ts";
@@ -138,22 +139,20 @@ const PROGRESS: Shape = [
   ["history", check(`the text of at most ${MAX_HISTORY} runs`, (v) => isHistory(v, MAX_HISTORY))],
   ["decisions", listOf(check("an entry of five values", isDecision), MAX_DECISIONS)],
 ];
-const DOCUMENT: Shape = [
-  ["id", label],
-  ["definition", shaped(DEFINITION)],
-  ["progress", shaped(PROGRESS)],
-  ["parked", optional(text)],
-];
+const REST: Shape = [["id", label], ["progress", shaped(PROGRESS)], ["parked", optional(text)]];
+const DOCUMENT: Shape = [["definition", shaped(DEFINITION)], ...REST];
 
 /**
  * Checks a document that was read back from a store, so that a damaged or hand-edited one is parked instead of being
  * acted upon: every field that the scheduler computes with has its type and lies in its range. Fields it does not know
  * are left alone; `input`, `state` and `options` are the business of their owners. Cheap: a few microseconds.
  *
+ * @param known A definition that was checked before; it is not looked at again where the document has that very one.
  * @throws {SchedulerError} `invalid_option`, naming the field, what it holds and what was expected.
  */
-export function checkDocument(value: unknown): ScheduleDocument {
-  if (isObject(value) && fitsShape(DOCUMENT, value)) return value as unknown as ScheduleDocument;
+export function checkDocument(value: unknown, known?: ScheduleDefinition): ScheduleDocument {
+  const isKnown = known !== undefined && isObject(value) && value["definition"] === known;
+  if (isObject(value) && fitsShape(isKnown ? REST : DOCUMENT, value)) return value as unknown as ScheduleDocument;
   throw (isObject(value) ? blameShape(DOCUMENT, value, "") : undefined) ?? wrong("document", value, "an object");
 }
 

@@ -42,8 +42,9 @@ export function rememberRun(history: string, run: PastRun, limit: number): strin
   if (limit <= 0) return "";
   const instance = escaped(run.instance);
   const { fence, point, startedAt, endedAt, attempt, outcome, fault } = run;
-  const facts = [fence, point, startedAt - point, endedAt - startedAt, attempt, OUTCOMES.indexOf(outcome)].join();
-  const entry = `${instance},${facts}${fault === undefined ? "" : `,${escaped(fault)}`}`;
+  const times = `${point},${startedAt - point},${endedAt - startedAt}`;
+  const facts = `${instance},${fence},${times},${attempt},${OUTCOMES.indexOf(outcome)}`;
+  const entry = fault === undefined ? facts : `${facts},${escaped(fault)}`;
   if (history === "") return entry;
   const earlier = history.startsWith(`${instance},`) ? history.slice(instance.length) : history;
   return latest(`${entry};${earlier}`, limit);

@@ -36,10 +36,7 @@ function arriveOne(draft: Draft, point: number, at: number): void {
 function arriveAll(draft: Draft, cadence: Cadence, first: number, at: number, upTo: number): void {
   if (refusal(draft, first) !== undefined) return arm(draft, first - 1);
   const { runs } = draft.progress;
-  const span = Math.max(
-    0,
-    ...draft.env.policies.map((policy) => milliseconds(policy.span?.(question(draft)) ?? 0, "a span")),
-  );
+  const span = longestSpan(draft);
   const passed = Math.max(first, cadence.previous(upTo - span) ?? first);
   const last = newestAdmitted(draft, cadence, first, passed);
   if (last < passed) decided(draft, "skipped", passed, cadence.count(last, passed));
@@ -47,6 +44,15 @@ function arriveAll(draft: Draft, cadence: Cadence, first: number, at: number, up
   if (runs.length > 0 && overlapAnswer(draft, runs.length) !== "start") overlapAll(draft, cadence, first, at, last);
   else catchUp(draft, cadence, { first, at, last, upTo, span });
   arm(draft, passed);
+}
+
+/** How far the policies may move a deadline to later. */
+function longestSpan(draft: Draft): number {
+  let longest = 0;
+  for (const policy of draft.env.policies) {
+    longest = Math.max(longest, milliseconds(policy.span?.(question(draft)) ?? 0, "a span"));
+  }
+  return longest;
 }
 
 function overlapAll(draft: Draft, cadence: Cadence, first: number, at: number, last: number): void {

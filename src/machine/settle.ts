@@ -95,8 +95,9 @@ function retirement(answer: SettledAnswer | undefined): string | undefined {
 function settledAnswer(draft: Draft, run: LiveRun, outcome: "succeeded" | "faulted"): SettledAnswer | undefined {
   const attempt = run.attempt - (run.losses ?? 0);
   const consecutiveFaults = outcome === "succeeded" ? 0 : draft.progress.consecutiveFaults + 1;
+  const asked = { ...question(draft), outcome, attempt, consecutiveFaults };
   for (const policy of draft.env.policies) {
-    const answer = policy.settled?.({ ...question(draft), outcome, attempt, consecutiveFaults });
+    const answer = policy.settled?.(asked);
     if (answer !== undefined) return answer;
   }
   return undefined;

@@ -15,11 +15,16 @@ type Owed = WaitingRun & Pick<LiveRun, "lined">;
 
 /** Starts what is owed and may start now. */
 export function startReady(draft: Draft, claim: Claim): void {
-  for (let started = 0; started < MAX_CONCURRENT_RUNS && mayStart(draft); started++) {
+  for (let started = 0; started < MAX_CONCURRENT_RUNS && owesAny(draft) && mayStart(draft); started++) {
     const owed = takeOwed(draft);
     if (owed === undefined) return;
     start(draft, claim, owed);
   }
+}
+
+/** Whether any start is owed, now or later; asked first, since it is cheaper than what the policies say. */
+function owesAny({ progress }: Draft): boolean {
+  return progress.waiting.length > 0 || progress.backlog !== undefined;
 }
 
 /** Whether another run may start: none is executing, or the policy starts runs beside one another. */
@@ -30,6 +35,7 @@ export function mayStart(draft: Draft): boolean {
 
 /** When the earliest start that is owed may begin; `undefined` when none is. */
 export function owedAt(draft: Draft): number | undefined {
+  if (!owesAny(draft)) return undefined;
   const { waiting, pausedAt } = draft.progress;
   const times = waiting.filter((entry) => pausedAt === undefined || entry.cause === "triggered").map(({ at }) => at);
   const [lined] = nextBacklog(draft) ?? [];
@@ -75,7 +81,7 @@ function takeBacklog(draft: Draft): Owed | undefined {
 
 function start(draft: Draft, claim: Claim, { point, at, attempt, missed, cause, losses, lined }: Owed): void {
   const { progress, now } = draft;
-  const run: LiveRun = {
+  const run: { -readonly [Key in keyof LiveRun]: LiveRun[Key] } = {
     fence: ++progress.fence,
     point,
     attempt,
@@ -83,10 +89,10 @@ function start(draft: Draft, claim: Claim, { point, at, attempt, missed, cause, 
     instance: claim.instance,
     leaseUntil: now + claim.leaseMs,
     claimedAt: now,
-    ...(progress.lastRun === undefined ? {} : { previousStart: progress.lastRun }),
-    ...(losses === undefined ? {} : { losses }),
-    ...(lined === undefined ? {} : { lined }),
   };
+  if (progress.lastRun !== undefined) run.previousStart = progress.lastRun;
+  if (losses !== undefined) run.losses = losses;
+  if (lined !== undefined) run.lined = lined;
   progress.runs = [...progress.runs, run];
   progress.runCount++;
   progress.lastRun = now;

@@ -8,7 +8,7 @@ export function wakeAt(draft: Draft): number | null {
   if (progress.retired !== undefined) return Math.min(progress.retired.at + definition.retention, ...leases);
   const times = leases;
   if (progress.next !== null && progress.pausedAt === undefined) times.push(progress.next.at);
-  const owed = mayStart(draft) ? owedAt(draft) : undefined;
-  if (owed !== undefined) times.push(owed);
+  const owed = owedAt(draft);
+  if (owed !== undefined && mayStart(draft)) times.push(owed);
   return times.length === 0 ? null : Math.min(...times);
 }
