@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kv, type KvAtomicLike, type KvKey, type KvLike, type KvOptions } from "../../plugins/storage/kv/mod.ts";
 import {
+  type Clock,
   type PastRun,
   type ScheduleDocument,
   SchedulerError,
@@ -422,6 +423,37 @@ describe("kv: opening and closing", () => {
     await Promise.all(pending);
     // What was given is still open.
     expect((await keys(["ostinato", "task"])).length).toBe(50);
+  });
+
+  it("B139 X3 closing leaves no timer behind, also where others are told last thing", async () => {
+    const pending = new Set<symbol>();
+    const clock: Clock = {
+      ...context.clock,
+      setTimer(callback, delayMs, options) {
+        const timer = Symbol();
+        pending.add(timer);
+        const cancel = context.clock.setTimer(
+          () => {
+            pending.delete(timer);
+            callback();
+          },
+          delayMs,
+          options,
+        );
+        return () => {
+          pending.delete(timer);
+          cancel();
+        };
+      },
+    };
+    const storage = kv({ kv: handle, pollInterval: 10 });
+    await storage.open({ ...context, clock });
+    storage.subscribe!(() => {});
+    // The first is told of with its commit, the second would be later.
+    for (const n of count(2)) await store(storage, [document(n, 5_000)]);
+    expect(pending.size).toBeGreaterThan(0);
+    await storage.close();
+    expect(pending.size).toBe(0);
   });
 
   it("a subscriber hears of what others create, not of its own, and not of every single one", async () => {

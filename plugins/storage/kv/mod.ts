@@ -2,6 +2,10 @@
  * Schedules in Deno KV: on Deno Deploy, in a file, or in memory; through `Deno.openKv`, or on Node through the package
  * `@deno/kv`.
  *
+ * A file of it is an SQLite database: to open and close it by other means in a process that uses it drops that process's
+ * locks, and may corrupt it. Copies of a live file, and `Deno.watchFs` or `deno run --watch` over its directory, belong into
+ * another process.
+ *
  * @module
  */
 import type { Storage } from "../../../src/contract/mod.ts";

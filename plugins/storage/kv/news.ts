@@ -15,6 +15,7 @@ export class News {
   readonly #options: NewsOptions;
   #cancel: (() => void) | undefined;
   #owed = false;
+  #closed = false;
   #writing: Promise<void> = Promise.resolve();
   /** How often this handle has told, by which it knows its own voice. */
   count = 0;
@@ -33,11 +34,13 @@ export class News {
   /** A commit has told them. */
   told(): void {
     this.count++;
+    if (this.#closed) return;
     this.#cancel ??= this.#options.clock.setTimer(() => this.#quietIsOver(), STORE_LOOK_MS, { unref: true });
   }
 
   /** Tells what is owed, and leaves no timer behind. */
   async close(): Promise<void> {
+    this.#closed = true;
     this.#cancel?.();
     this.#cancel = undefined;
     if (this.#owed) this.#tell();
