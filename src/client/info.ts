@@ -25,9 +25,9 @@ export function infoOf(
   parsers: ReadonlyMap<string, OptionParser>,
 ): ScheduleInfo {
   const { id, definition, progress, parked } = document;
-  const { spec } = definition;
+  const spec = copy(definition.spec);
   const bounds: SpecBounds = spec.kind === "at" ? {} : spec;
-  const options = optionsInForce(definition.options, parsers);
+  const options = copy(optionsInForce(definition.options, parsers));
   return {
     id,
     revision: revisionOf(document),
@@ -37,11 +37,11 @@ export function infoOf(
     target: definition.target,
     key: definition.key,
     group: definition.group,
-    tags: definition.tags ?? [],
+    tags: copy(definition.tags ?? []),
     input: copyJson(definition.input),
     state: copyJson(definition.state),
     owner: definition.owner,
-    authority: definition.authority,
+    authority: copy(definition.authority),
     runAs: definition.runAs ?? definition.owner,
     spec,
     createdAt: new Date(definition.createdAt),
@@ -50,7 +50,7 @@ export function infoOf(
     runCount: progress.runCount,
     faultCount: progress.faultCount,
     consecutiveFaults: progress.consecutiveFaults,
-    lastFault: progress.lastFault,
+    lastFault: copy(progress.lastFault),
     missedCount: progress.missedCount,
     overlapCount: progress.overlapCount,
     lastDurationMs: progress.lastDurationMs,
@@ -81,6 +81,11 @@ export function infoOf(
     maxFaults: options.maxFaults,
     decisions: progress.decisions.map(decisionInfo),
   };
+}
+
+/** Whoever is told may do with it what they like: it is not the document's. */
+function copy<Value extends object | undefined>(value: Value): Value {
+  return copyJson(value as Json | undefined) as Value;
 }
 
 function optionsInForce(stored: JsonObject, parsers: ReadonlyMap<string, OptionParser>): JsonObject {

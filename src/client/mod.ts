@@ -7,6 +7,7 @@ export { createApi } from "./api.ts";
 export { authorizeRun } from "./authorize.ts";
 export { Client, createClient } from "./client.ts";
 export type { ClientHost, Defaults, Done, Place } from "./host.ts";
+export { kept } from "./kept.ts";
 export { checkPrincipal, SYSTEM_PRINCIPAL } from "./principal.ts";
 export { isReservedKey } from "./request.ts";
 export { validateInput } from "./schema.ts";

@@ -20,6 +20,7 @@ import {
   type Storage,
   wholeNumber,
 } from "../contract/mod.ts";
+import { kept } from "../client/mod.ts";
 import { memory } from "../../plugins/storage/memory/mod.ts";
 import { checkOptions, checkPlugins, hint } from "./check_plugins.ts";
 import { safeLogger } from "./safe_logger.ts";
@@ -168,7 +169,7 @@ export function checkConfig(config: SchedulerConfig, standard: readonly AnyPlugi
     plugins,
     parsers,
     policies: plugins.flatMap(({ policy }) => policy === undefined ? [] : [policy]),
-    defaults: checkDefaults(problems, defaults as Readonly<Record<string, unknown>>, parsers, tickMs),
+    defaults: kept(checkDefaults(problems, defaults as Readonly<Record<string, unknown>>, parsers, tickMs)),
     concurrency: problems.read(1, () => wholeNumber(concurrency, 1, MAX_CONCURRENCY, "concurrency")),
     tickMs,
     leaseMs: problems.read(1, () => wholeNumber(leaseMs, MIN_LEASE_MS, MAX_LEASE_MS, "leaseMs")),

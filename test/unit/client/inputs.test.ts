@@ -71,6 +71,26 @@ describe.each(STORES)("inputs on %s", (_, store) => {
     expect(await told([updated])).toEqual([[n, n]]);
   });
 
+  it("V1 S3 what is done to an answer of info, or to the configuration, does nothing to a schedule", async () => {
+    const task = defineTask("task", () => Promise.reject(new Error("no")));
+    const defaults: Record<string, unknown> = { catchup: { policy: "all", limit: 7 } };
+    const { clock, scheduler } = bench(store, [task], { defaults } as never);
+    (defaults["catchup"] as { limit: number }).limit = 8;
+    defaults["overlap"] = "queue";
+    await scheduler.start();
+    const options = { timezone: "Europe/Berlin", dst: { gap: "skip" }, tags: ["a"], state: [1] } as const;
+    const made = await scheduler.cron("c", "* * * * *", task, { n: [1] }, options);
+    await clock.advance("1m");
+    const told = await made.info() as unknown as Record<string, Record<string, unknown>>;
+    const before = structuredClone(told);
+    expect(told).toMatchObject({ catchup: { limit: 7 }, overlap: "skip", lastFault: { message: "no" } });
+    for (const key of ["tags", "spec", "options", "catchup", "authority", "lastFault", "input", "state"]) {
+      told[key]!["0"] = "changed";
+    }
+    (told["spec"]!["dst"] as Record<string, unknown>)["gap"] = "fire";
+    expect(await made.info()).toEqual(before);
+  });
+
   it("S4 no input at all stays none", async () => {
     const seen: unknown[] = [];
     const task = defineTask("task", (input) => void seen.push(input));
