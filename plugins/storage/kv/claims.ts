@@ -104,11 +104,12 @@ export class Claims {
     const window = Math.max(Math.min(limit, MAX_ADVANCE), MAX_KV_LIST_BATCH);
     const selector = { prefix: keys.lane(lane), end: keys.due(lane, now) };
     const wakes = await reader.wakes(selector, window, lane === "" ? OVER_BATCH : MAX_KV_LIST_BATCH);
-    return wakes.flatMap(({ ids, shared, entry }) => {
-      const key = entry.key as KvKey;
-      const due = { lane, key, wakeAt: key.at(-2) as number, versionstamp: entry.versionstamp!, shared };
-      return Array.from(ids, (id): Candidate => ({ ...due, id }));
-    });
+    const due: Candidate[] = [];
+    for (const { ids, shared, entry: { key, versionstamp } } of wakes) {
+      const wakeAt = key.at(-2) as number;
+      for (const id of ids) due.push({ id, lane, key: key as KvKey, wakeAt, versionstamp: versionstamp!, shared });
+    }
+    return due;
   }
 
   /** The longest due, or where others take from that end as well, some further on that may be left to us. */

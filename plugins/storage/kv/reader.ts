@@ -31,11 +31,6 @@ export interface Read {
   readonly stored: Stored;
 }
 
-/** An entry of when documents wake, with what it tells. */
-export interface DueWake extends WakeEntry {
-  readonly entry: KvEntryLike;
-}
-
 /** Makes calls to a KV handle: those that read, in pieces of the size that KV takes, and again while it is locked. */
 export class Reader {
   readonly handle: KvLike;
@@ -67,13 +62,13 @@ export class Reader {
   }
 
   /** Reads the first entries of when documents wake, until they lead to so many. */
-  wakes(selector: KvSelectorLike, documents: number, batchSize: number): Promise<readonly DueWake[]> {
+  wakes(selector: KvSelectorLike, documents: number, batchSize: number): Promise<readonly WakeEntry[]> {
     return this.retry("listing", async () => {
-      const wakes: DueWake[] = [];
+      const wakes: WakeEntry[] = [];
       let count = 0;
       for await (const entry of this.handle.list(selector, { limit: documents, batchSize })) {
         const wake = readWake(entry);
-        wakes.push({ ...wake, entry });
+        wakes.push(wake);
         if ((count += wake.size) >= documents) break;
       }
       return wakes;

@@ -63,18 +63,20 @@ export interface WakeEntry {
   readonly running: boolean;
   /** The entry, where it is shared. */
   readonly shared: SharedWake | undefined;
+  readonly entry: KvEntryLike;
 }
 
 /** Reads an entry. What somebody else has put there is taken for that of one document. */
-export function readWake({ key, value, versionstamp }: KvEntryLike): WakeEntry {
+export function readWake(entry: KvEntryLike): WakeEntry {
+  const { key, value, versionstamp } = entry;
   const bytes = value instanceof Uint8Array ? value : ALONE.waiting;
   const running = bytes[0] === 1;
   const name = fromKeyText(key.at(-1));
   const list = bytes.length > 1 ? readIds(bytes) : undefined;
-  if (list === undefined) return { ids: [name], size: 1, running, shared: undefined };
+  if (list === undefined) return { ids: [name], size: 1, running, shared: undefined, entry };
   const ids = new Set(list);
   const shared = { name, key: key as KvKey, running, ids, versionstamp: versionstamp! };
-  return { ids, size: ids.size, running, shared };
+  return { ids, size: ids.size, running, shared, entry };
 }
 
 function readIds(bytes: Uint8Array): readonly string[] | undefined {
