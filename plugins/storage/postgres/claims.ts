@@ -26,7 +26,7 @@ export const LEAST_PER_LANE = 16;
 export const RECHECK_MS = 100;
 
 /** Documents that are decided on while those before them are being written: neither side waits long for the other. */
-export const PIECE = 250;
+export const PIECE = 500;
 
 /** What is claimed without a transaction although others are in the way: little enough to be tried in vain. */
 const FEW = 50;

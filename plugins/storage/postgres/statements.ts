@@ -45,7 +45,6 @@ export interface Statements extends WriteStatements, Calls<KeptStatements> {
   readonly migrationLock: Statement<{ place: string }, unknown>;
   readonly notify: Statement<{ channel: string; sender: string }, unknown>;
   readonly earliest: Statement<{ lanes: string }, { now: unknown; earliest: unknown }>;
-  readonly lookup: Statement<LookupParameters, HeldRow>;
   readonly whole: Statement<{ ids: string }, ScheduleRow>;
   readonly backlog: Statement<{ before: string; limit: number }, { lane: string; due: unknown; earliest: unknown }>;
   /** The statement of a list with these conditions, compiled when first asked for. */
@@ -57,6 +56,7 @@ export interface KeptStatements extends KeptWrites {
   readonly claim: Kept<DueParameters, ClaimHead | DueRow>;
   /** The same, and locks nothing. */
   readonly look: Kept<DueParameters, ClaimHead | DueRow>;
+  readonly lookup: Kept<LookupParameters, HeldRow>;
 }
 
 /** How kept statements are called. */
@@ -81,7 +81,6 @@ export function compileStatements(settings: SchemaSettings): Statements {
     meta: compile(sql`select value from ${meta} where key = ${value("key")}`),
     migrationLock: compile(sql`select pg_advisory_xact_lock(hashtextextended(${value("place")}, 0))`),
     notify: compile(sql`select pg_notify(${value("channel")}, ${value("sender")})`),
-    lookup: compile(lookup(documents)),
     whole: compile(sql`select ${WHOLE} from ${documents} where id = any(${list("ids")})`),
     find(conditions) {
       const key = conditions.join();
@@ -139,6 +138,10 @@ function lookStatements(compile: Compile, documents: Query): Pick<Statements, "e
   };
 }
 
+// An index is always better, except while the table is small, which it need not stay.
+const WITHOUT = ["enable_seqscan", "enable_bitmapscan"];
+const TEXTS = { definition: "text", progress: "text", parked: "text" };
+const HELD = { answers: { now: "float8", id: "text", place: "text", version: "text", ...TEXTS }, without: WITHOUT };
 const DUE = {
   answers: {
     id: "text",
@@ -146,15 +149,12 @@ const DUE = {
     version: "text",
     lane: "text",
     wake: "float8",
-    definition: "text",
-    progress: "text",
-    parked: "text",
+    ...TEXTS,
     now: "float8",
     next: "float8",
     share: "int",
   },
-  // The index is always better, except while the table is small, which it need not stay.
-  without: ["enable_seqscan", "enable_bitmapscan"],
+  without: WITHOUT,
 };
 
 function keptStatements(settings: SchemaSettings): KeptStatements {
@@ -163,6 +163,7 @@ function keptStatements(settings: SchemaSettings): KeptStatements {
     ...keptWrites(compile, settings, documents),
     claim: kept(compile, settings, { name: "claim", ...DUE }, due(documents, sql`for update skip locked`)),
     look: kept(compile, settings, { name: "look", ...DUE }, due(documents, sql``)),
+    lookup: kept(compile, settings, { name: "hold", ...HELD }, lookup(documents)),
   };
 }
 

@@ -34,7 +34,6 @@ export type MoveLists = ColumnLists<MoveColumn | "places"> & { readonly count: n
 
 /** Writes of many rows, each one statement. */
 export interface WriteStatements {
-  readonly insert: Statement<ColumnLists<RowColumn> & Told, Written>;
   /**
    * Of a single row, by its values: planned in a twentieth of the time. It answers nothing and tells nobody, which would
    * take as long as the rest.
@@ -43,14 +42,15 @@ export interface WriteStatements {
   /** The same, and tells. */
   readonly insertTold: Statement<ColumnLists<RowColumn | "lane"> & Told, unknown>;
   readonly update: Statement<ColumnLists<RowColumn> & Told, Written>;
-  /** Of rows that are locked. */
-  readonly progress: Statement<MoveLists & Told, Moved>;
   readonly park: Statement<{ readonly ids: string; readonly reasons: string }>;
   readonly remove: Statement<{ readonly ids: string }>;
 }
 
 /** Writes of many rows that are kept in the database. */
 export interface KeptWrites {
+  readonly insert: Kept<ColumnLists<RowColumn> & Told, Written>;
+  /** Of rows that are locked. */
+  readonly progress: Kept<MoveLists & Told, Moved>;
   /** Of rows that still have a known version; a row that somebody has locked is waited for so many milliseconds. */
   readonly progressAt: Kept<MoveLists & Told & { readonly version: string | null; readonly lockMs: string }, Moved>;
   /** The same, of those that nobody has locked, and until an instant. */
@@ -102,24 +102,16 @@ const PLACES = sql`select unnest(${split("places", "tid")})`;
 /** Whose turn it is. */
 const lane = (task: Query) => sql`case when u.live then ${task} else '' end`;
 
+const ROW_LANE = sql`case when u.parked is null then ${lane(sql`u.task`)} end`;
+
 /** Compiles the writes. */
 export function writeStatements(compile: Compile, documents: Query): WriteStatements {
-  const row = given(ROW_TYPES);
-  const move = given(MOVE_TYPES);
-  const rowLane = sql`case when u.parked is null then ${lane(sql`u.task`)} end`;
-  const done = <P>(write: Query): Statement<P, Written> =>
-    compile(sql`with written as (${write} returning 1) select ${VERSION}, ${TOLD}`);
-  const into = sql`insert into ${documents} (${sql.join(ROW_COLUMNS.map((column) => sql.ref(column)))}, lane)`;
-  const one = sql`${into} values (${sql.join([...ROW_COLUMNS, "lane"].map(only))})`;
+  const one = sql`${into(documents)} values (${sql.join([...ROW_COLUMNS, "lane"].map(only))})`;
   return {
-    insert: done(sql`${into}
-      select ${sql.join(ROW_COLUMNS.map(from))}, ${rowLane} from ${row}`),
     insertOne: compile(one),
     insertTold: compile(sql`${one} returning pg_notify(${value("channel")}, ${value("sender")})::text as told`),
-    update: done(sql`update ${documents} as d set ${set(ROW_COLUMNS)}, lane = ${rowLane}
-      from ${row} where d.id = u.id`),
-    progress: compile(moved(sql`${moving(documents)} from ${move}
-      where d.ctid = any(array(${PLACES})) and d.id = u.id`)),
+    update: compile(done(sql`update ${documents} as d set ${set(ROW_COLUMNS)}, lane = ${ROW_LANE}
+      from ${given(ROW_TYPES)} where d.id = u.id`)),
     park: compile(sql`update ${documents} as d set lane = null, wake_at = null, parked = u.reason
       from unnest(${value("ids")}::text[], ${value("reasons")}::text[]) as u(id, reason) where d.id = u.id`),
     remove: compile(sql`delete from ${documents} where id = any(${value("ids")}::text[])`),
@@ -139,6 +131,19 @@ export function keptWrites(compile: Compile, settings: SchemaSettings, documents
   const patience = sql`(select set_config('lock_timeout', ${value("lockMs")}, true)) is not null`;
   const free = sql`select ctid from ${documents} where ctid = any(array(${PLACES})) for update skip locked`;
   return {
+    insert: kept(
+      compile,
+      settings,
+      { name: "insert", answers: { version: "text", now: "float8", told: "text" }, without: [] },
+      done(sql`${into(documents)} select ${sql.join(ROW_COLUMNS.map(from))}, ${ROW_LANE} from ${given(ROW_TYPES)}`),
+    ),
+    progress: kept(
+      compile,
+      settings,
+      { name: "move", ...MOVED },
+      moved(sql`${moving(documents)} from ${given(MOVE_TYPES)}
+        where d.ctid = any(array(${PLACES})) and d.id = u.id`),
+    ),
     progressAt: kept(
       compile,
       settings,
@@ -164,6 +169,14 @@ export function keptWrites(compile: Compile, settings: SchemaSettings, documents
         ) select string_agg(id, ${SEPARATOR}) as removed from removed`,
     ),
   };
+}
+
+function into(documents: Query): Query {
+  return sql`insert into ${documents} (${sql.join(ROW_COLUMNS.map((column) => sql.ref(column)))}, lane)`;
+}
+
+function done(write: Query): Query {
+  return sql`with written as (${write} returning 1) select ${VERSION}, ${TOLD}`;
 }
 
 function moving(documents: Query): Query {
