@@ -80,6 +80,30 @@ export const advanceCases: readonly StorageCase[] = [
     },
   },
   {
+    name: "T3 advance: what is told on the way is stored by then, and is not told again at the end",
+    async run({ open }) {
+      const storage = await open();
+      const ids = count(MAX_ADVANCE).map((n) => id(n));
+      await store(storage, count(MAX_ADVANCE).map((n) => document(n, 5_000)));
+      const told: string[] = [];
+      const stored: Promise<number | null | undefined>[] = [];
+      const result = await storage.advance(
+        { lanes: ["work"], limit: MAX_ADVANCE, now: 5_000 },
+        (current) => ({ document: started(current, LATER), value: current.id }),
+        (values) => {
+          told.push(...values);
+          stored.push(...values.slice(-1).map(async (last) => (await storage.get(last))?.progress.wakeAt));
+        },
+      );
+      equal([...told, ...result.values].sort(), ids.sort(), "each once");
+      equal(
+        [...new Set(await Promise.all(stored))],
+        told.length > 0 ? [LATER] : [],
+        "what was stored when it was told",
+      );
+    },
+  },
+  {
     name: "advance: one that is due again after its step waits for the next call",
     async run({ open }) {
       const storage = await open();
