@@ -76,12 +76,16 @@ export class SqliteStorage implements Storage {
 
   async #assemble(connection: Connection, file: string | undefined, clock: Clock): Promise<Opened> {
     await prepareDatabase(connection, this.#settings, file);
+    const { value: storeId } = await connection.retry(
+      "reading the store's id",
+      () => connection.get(this.#statements.storeId, {})!,
+    );
     const documents = new Documents(connection, this.#statements);
     const foreign = new ForeignWrites(connection, this.#statements.versions);
     return {
       connection,
       documents,
-      storeId: connection.get(this.#statements.storeId, {})!.value,
+      storeId,
       watch: file === undefined ? undefined : await this.#watch(file, foreign, clock),
       writer: new Writer({ connection, documents, clock, foreign, statements: this.#statements }),
     };
