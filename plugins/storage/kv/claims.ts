@@ -191,8 +191,10 @@ export class Claims {
     if (read.stored.damage !== undefined) {
       return this.#park(candidate, chunk, known, read.stored.damage);
     }
-    const { document, value, reject } = step(read.stored.document, now);
-    if (reject === undefined && document !== undefined) {
+    const before = read.stored.document;
+    const { document = before, value, reject } = step(before, now);
+    // One that is left alone and says another time than what it was found by was edited by hand, and is put in its place.
+    if (reject === undefined && (document !== before || before.progress.wakeAt !== candidate.wakeAt)) {
       const added = plan.change(read, id, document);
       if (added === "full") return false;
       if (!added.committed) {

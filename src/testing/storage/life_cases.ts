@@ -1,4 +1,4 @@
-import { isSchedulerError } from "../../contract/mod.ts";
+import { isSchedulerError, writeProgress } from "../../contract/mod.ts";
 import { faultyStore, type StoreFault } from "../faulty_store.ts";
 import { assert, equal, rejection } from "../assert.ts";
 import { change, count, create, document, id, moved, operation, retired, started, store } from "./documents.ts";
@@ -93,6 +93,25 @@ export const lifeCases: readonly StorageCase[] = [
       spec: { kind: "every", every: 0, anchor: 0 },
     }),
   ),
+  {
+    name: "damage: a progress that tells another time than its document is found by puts it there, once",
+    damages: true,
+    async run({ open, damage }) {
+      const storage = await open();
+      await store(storage, count(3).map((n) => document(n, 5_000)));
+      await damage!(id(0), "progress", writeProgress(document(0, LATER).progress));
+      await damage!(id(1), "progress", writeProgress({ ...document(1, 0).progress, wakeAt: null }));
+      const step = () =>
+        storage.advance({ lanes: ["work"], limit: 10, now: 6_000 }, (current) => {
+          const isDue = (current.progress.wakeAt ?? Infinity) <= 6_000;
+          return isDue ? { document: started(current, LATER), value: current.id } : { value: current.id };
+        });
+      const { now: _, ...first } = await step();
+      equal(first, { values: count(3).map(id), more: false, nextWake: LATER, damaged: [] }, "the first time");
+      equal((await step()).values, [], "what is found the second time");
+      equal((await storage.get(id(1)))?.progress.wakeAt, null, "the time of the one that waits for nothing");
+    },
+  },
   {
     name: "parked documents can be stopped and updated like any other",
     damages: true,
