@@ -1,4 +1,4 @@
-import { isSchedulerError, type LiveRun, type ScheduleDocument, SchedulerError } from "../contract/mod.ts";
+import { isDue, isSchedulerError, type LiveRun, type ScheduleDocument, SchedulerError } from "../contract/mod.ts";
 import { abortRun, createDocument, pause, resume, stop, trigger, update } from "./change.ts";
 import { due, unknownOption, waitForPolicy } from "./due.ts";
 import { type Draft, draftOf, finished, setRun, unchanged } from "./draft.ts";
@@ -72,7 +72,7 @@ function woken(draft: Draft, answer: boolean, document: ScheduleDocument): StepR
 
 function stepDue(document: ScheduleDocument, draft: Draft, claim: Claim): StepResult {
   if (document.progress.retired !== undefined) return stepRetired(document, draft, claim);
-  if (document.progress.wakeAt === null || document.progress.wakeAt > draft.now) return unchanged(document, false);
+  if (!isDue(document, draft.now)) return unchanged(document, false);
   const unknown = unknownOption(draft);
   if (unknown !== undefined) {
     waitForPolicy(draft, unknown);

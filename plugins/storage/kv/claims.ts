@@ -2,6 +2,7 @@ import {
   type AdvanceRequest,
   type Change,
   type Damaged,
+  isDue,
   MAX_ADVANCE,
   MAX_KV_CLAIM_ATTEMPTS,
   MAX_KV_LIST_BATCH,
@@ -193,8 +194,8 @@ export class Claims {
     }
     const before = read.stored.document;
     const { document = before, value, reject } = step(before, now);
-    // One that is left alone and says another time than what it was found by was edited by hand, and is put in its place.
-    if (reject === undefined && (document !== before || before.progress.wakeAt !== candidate.wakeAt)) {
+    // One that is left alone and is not due had its text edited by hand, and is put in its place.
+    if (reject === undefined && (document !== before || !isDue(before, now))) {
       const added = plan.change(read, id, document);
       if (added === "full") return false;
       if (!added.committed) {

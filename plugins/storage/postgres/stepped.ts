@@ -1,4 +1,4 @@
-import type { Change, ScheduleDocument, Write } from "../../../src/contract/mod.ts";
+import { type Change, isDue, type ScheduleDocument, type Write } from "../../../src/contract/mod.ts";
 import { decodeRow } from "../sql/codec.ts";
 import type { WorkRow } from "./statements.ts";
 
@@ -50,8 +50,4 @@ export class Stepped<T> {
     if (stays) this.earliest = Math.min(this.earliest, after.progress.wakeAt ?? Infinity);
     this.sizes.set(row.id, row.definition.length + row.progress.length);
   }
-}
-
-function isDue({ progress }: ScheduleDocument, now: number): boolean {
-  return progress.wakeAt !== null && progress.wakeAt <= now;
 }

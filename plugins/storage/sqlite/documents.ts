@@ -4,6 +4,7 @@ import {
   evaluateGroup,
   type Group,
   type GroupResult,
+  isDue,
   MAX_ADVANCE,
   MAX_CACHED_CHARACTERS,
   type ScheduleDocument,
@@ -176,10 +177,6 @@ function lengthOf(text: SqlValue | undefined): number | undefined {
 }
 
 type Found = Decoded & { readonly id: string; readonly definitionSize?: number };
-
-function isDue({ progress }: ScheduleDocument, now: number): boolean {
-  return progress.wakeAt !== null && progress.wakeAt <= now;
-}
 
 /** Lanes as a JSON array of column texts, each once, for `json_each`. */
 export function columnList(lanes: readonly string[]): string {
