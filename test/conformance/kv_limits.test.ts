@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { kv, type KvAtomicLike, type KvKey, type KvLike, type KvOptions } from "../../plugins/storage/kv/mod.ts";
 import {
   type Clock,
@@ -9,34 +9,18 @@ import {
   writeHistory,
 } from "../../src/contract/mod.ts";
 import { change, count, create, document, id, moved, operation, store } from "../../src/testing/storage/documents.ts";
-import { openKv, scratchKv } from "../support/kv.ts";
+import { eachKv } from "../support/each_kv.ts";
 import { context } from "./storage_suite.ts";
 
-let handle: KvLike;
-let remove: () => void;
-const opened: Storage[] = [];
+const own = eachKv();
 
-beforeEach(async () => {
-  const scratch = scratchKv();
-  remove = scratch.remove;
-  handle = await openKv(scratch.file);
-});
-afterEach(async () => {
-  for (const storage of opened.splice(0)) await storage.close();
-  handle.close();
-  remove();
-});
-
-async function open(options: Partial<KvOptions> = {}): Promise<Storage> {
-  const storage = kv({ kv: handle, ...options });
-  opened.push(storage);
-  await storage.open(context);
-  return storage;
+function open(options: Partial<KvOptions> = {}): Promise<Storage> {
+  return own.opened(kv({ kv: own.handle, ...options }));
 }
 
 async function keys(prefix: KvKey = []): Promise<KvKey[]> {
   const found: KvKey[] = [];
-  const entries = handle.list({ prefix }, { limit: 10_000, batchSize: 500 });
+  const entries = own.handle.list({ prefix }, { limit: 10_000, batchSize: 500 });
   for await (const { key } of entries) found.push(key as KvKey);
   return found;
 }
@@ -59,7 +43,7 @@ function noted(
   instead: () => "locked" | "conflict" | "broken" | undefined = () => undefined,
 ): KvLike {
   const atomic = (): KvAtomicLike => {
-    const real = handle.atomic();
+    const real = own.handle.atomic();
     const commit: Commit = { checks: 0, mutations: 0, bytes: 0 };
     return {
       check: (...checks) => (commit.checks += checks.length, real.check(...checks)),
@@ -82,8 +66,8 @@ function noted(
   };
   return {
     atomic,
-    getMany: (keys) => handle.getMany(keys),
-    list: (selector, options) => handle.list(selector, options),
+    getMany: (keys) => own.handle.getMany(keys),
+    list: (selector, options) => own.handle.list(selector, options),
     close() {
       throw new Error("what was given is not to be closed");
     },
@@ -334,7 +318,7 @@ describe("kv: indexes", () => {
       ["ostinato", "name", "moved", "system"],
     ];
     for (const key of stray) {
-      const commit = handle.atomic();
+      const commit = own.handle.atomic();
       const value = key[1] === "name" ? id(key[2] === "lost" ? 1 : 5) : null;
       commit.set(key, value);
       commit.set(["ostinato", "meta", "last"], null);
@@ -355,7 +339,7 @@ describe("kv: indexes", () => {
 
   it("N1 a name whose entry leads nowhere is free", async () => {
     const storage = await open();
-    const commit = handle.atomic();
+    const commit = own.handle.atomic();
     commit.set(["ostinato", "name", "nightly", "system"], id(9));
     await commit.commit();
     await store(storage, [document(1, 5_000, { definition: { name: "nightly" } })]);
@@ -387,10 +371,13 @@ describe("kv: opening and closing", () => {
     [3, "store_too_new"],
     [1, "config_invalid"],
   ])("M7 a store of version %d, which is newer or was never released, is refused", async (version, code) => {
-    const commit = handle.atomic();
+    const commit = own.handle.atomic();
     commit.set(["ostinato", "meta", "version"], version);
     await commit.commit();
-    await expect(kv(handle).open(context)).rejects.toMatchObject({ code, details: { given: version, expected: 2 } });
+    await expect(kv(own.handle).open(context)).rejects.toMatchObject({
+      code,
+      details: { given: version, expected: 2 },
+    });
   });
 
   it.each([
@@ -415,7 +402,7 @@ describe("kv: opening and closing", () => {
   });
 
   it("B139 closing ends a watch, a poll and the calls under way, without an unhandled rejection", async () => {
-    const storage = kv({ kv: handle, pollInterval: 10 });
+    const storage = kv({ kv: own.handle, pollInterval: 10 });
     await storage.open(context);
     storage.subscribe!(() => {});
     const pending = [storage.find({ limit: 5 }), store(storage, count(50).map((n) => document(n, 5_000)))];
@@ -446,7 +433,7 @@ describe("kv: opening and closing", () => {
         };
       },
     };
-    const storage = kv({ kv: handle, pollInterval: 10 });
+    const storage = kv({ kv: own.handle, pollInterval: 10 });
     await storage.open({ ...context, clock });
     storage.subscribe!(() => {});
     // The first is told of with its commit, the second would be later.
@@ -462,7 +449,7 @@ describe("kv: opening and closing", () => {
       ...noted([]),
       getMany(keys: KvKey[]) {
         if (keys[0]![2] === "changed") looks++;
-        return handle.getMany(keys);
+        return own.handle.getMany(keys);
       },
     };
     const [one, other] = [await open({ kv: counting, pollInterval: 10 }), await open()];

@@ -1,45 +1,28 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { kv, type KvKey, type KvLike } from "../../plugins/storage/kv/mod.ts";
 import type { AdvanceResult, ScheduleDocument, Storage } from "../../src/contract/mod.ts";
 import { change, count, document, id, moved, retired, store } from "../../src/testing/storage/documents.ts";
-import { openKv, scratchKv } from "../support/kv.ts";
-import { context } from "./storage_suite.ts";
+import { eachKv } from "../support/each_kv.ts";
 
-let handle: KvLike;
-let remove: () => void;
-const opened: Storage[] = [];
+const own = eachKv();
 
-beforeEach(async () => {
-  const scratch = scratchKv();
-  remove = scratch.remove;
-  handle = await openKv(scratch.file);
-});
-afterEach(async () => {
-  for (const storage of opened.splice(0)) await storage.close();
-  handle.close();
-  remove();
-});
-
-async function open(kvHandle: KvLike = handle): Promise<Storage> {
-  const storage = kv(kvHandle);
-  opened.push(storage);
-  await storage.open(context);
-  return storage;
+function open(handle: KvLike = own.handle): Promise<Storage> {
+  return own.opened(kv(handle));
 }
 
 /** A handle that is not known to be Deno's own: ten checks in a commit. */
 function plain(): KvLike {
   return {
-    getMany: (keys) => handle.getMany(keys),
-    list: (selector, options) => handle.list(selector, options),
-    atomic: () => handle.atomic(),
+    getMany: (keys) => own.handle.getMany(keys),
+    list: (selector, options) => own.handle.list(selector, options),
+    atomic: () => own.handle.atomic(),
     close() {},
   };
 }
 
 async function entries(prefix: KvKey): Promise<{ key: KvKey; value: unknown }[]> {
   const found: { key: KvKey; value: unknown }[] = [];
-  const listed = handle.list({ prefix }, { limit: 10_000, batchSize: 500 });
+  const listed = own.handle.list({ prefix }, { limit: 10_000, batchSize: 500 });
   for await (const { key, value } of listed) found.push({ key: key as KvKey, value });
   return found;
 }
@@ -165,7 +148,7 @@ describe("kv: entries that are shared", () => {
   it("an id that stands in an entry by mistake is passed over, and removed with the next claim", async () => {
     const storage = await open();
     await store(storage, [document(1, 9_000)]);
-    const commit = handle.atomic();
+    const commit = own.handle.atomic();
     const stray = new TextEncoder().encode(` ${JSON.stringify([id(1), id(7)])}`);
     commit.set(["ostinato", "wake", "work", 5_000, "stray"], stray);
     commit.set(["ostinato", "meta", "last"], null);
