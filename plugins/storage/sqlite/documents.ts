@@ -20,7 +20,7 @@ import type { Connection, Flush } from "./connection.ts";
 import type { SqlValue } from "./database.ts";
 import { DocumentCache } from "./document_cache.ts";
 import { isUniqueConflict } from "./errors.ts";
-import type { Statements } from "./statements.ts";
+import type { DueParameters, Statements } from "./statements.ts";
 import { idsOf, planWrite } from "./writes.ts";
 
 /** Of each lane, however many are due. */
@@ -40,6 +40,8 @@ export class Documents {
   readonly #statements: Statements;
   readonly #cache = new DocumentCache(MAX_CACHED_CHARACTERS);
   readonly #definitions = new Definitions();
+  /** Documents that are due next may be in the cache. */
+  #readAhead = false;
 
   constructor(connection: Connection, statements: Statements) {
     this.#connection = connection;
@@ -49,6 +51,7 @@ export class Documents {
   /** To be called when somebody else may have written, or when what was written is rolled back. */
   forget(): void {
     this.#cache.clear();
+    this.#readAhead = false;
   }
 
   /** Applies one group; `savepoint` leaves the transaction usable when a name, a key or an id is taken. */
@@ -91,20 +94,47 @@ export class Documents {
     return { values, damaged, flush };
   }
 
+  /** Reads what will be due in the lanes by an instant, so that it need not be read then. */
+  readAhead(lanes: readonly string[], limit: number, by: number): void {
+    const wanted = this.#wanted(lanes, limit, by);
+    if (wanted === undefined) return;
+    for (const row of this.#connection.all(this.#statements.due, wanted)) {
+      const { document } = this.#cache.get(row.id) === undefined ? decodeRow(row, this.#definitions) : {};
+      if (document !== undefined) this.#cache.set(document, row.progress.length, row.definition.length);
+    }
+    this.#readAhead = true;
+  }
+
   #due(lanes: readonly string[], limit: number, now: number): readonly Found[] {
-    const { earliest, due } = this.#statements;
-    const waiting = this.#connection.all(earliest, { lanes: columnList(lanes) })
-      .filter((lane) => lane.earliest !== null && lane.earliest <= now).map(({ lane }) => lane);
-    if (waiting.length === 0) return [];
-    const perLane = waiting.length === 1 ? limit : Math.max(Math.ceil(2 * limit / waiting.length), LEAST_PER_LANE);
-    const rows = this.#connection.all(due, { lanes: JSON.stringify(waiting), now, perLane, limit });
-    return rows.map((row) => {
-      const { id } = row;
+    const wanted = this.#wanted(lanes, limit, now);
+    if (wanted === undefined) return [];
+    const { due, dueIds } = this.#statements;
+    if (!this.#readAhead) return this.#connection.all(due, wanted).map((row) => this.#found(row));
+    this.#readAhead = false;
+    return this.#connection.all(dueIds, wanted).map(({ id }) => {
       const document = this.#cache.get(id);
       return document === undefined
-        ? { id, ...decodeRow(row, this.#definitions), definitionSize: row.definition.length }
+        ? this.#found(this.#connection.get(this.#statements.byId, { id })!)
         : { id, document };
     });
+  }
+
+  #found(row: StoredTexts): Found {
+    const { id } = row;
+    const document = this.#cache.get(id);
+    return document === undefined
+      ? { id, ...decodeRow(row, this.#definitions), definitionSize: row.definition.length }
+      : { id, document };
+  }
+
+  /** What to look for; undefined where nothing is due. */
+  #wanted(lanes: readonly string[], limit: number, now: number): DueParameters | undefined {
+    const { earliest } = this.#statements;
+    const waiting = this.#connection.all(earliest, { lanes: columnList(lanes) })
+      .filter((lane) => lane.earliest !== null && lane.earliest <= now).map(({ lane }) => lane);
+    if (waiting.length === 0) return undefined;
+    const perLane = waiting.length === 1 ? limit : Math.max(Math.ceil(2 * limit / waiting.length), LEAST_PER_LANE);
+    return { lanes: JSON.stringify(waiting), now, perLane, limit };
   }
 
   #read(select: Exclude<Selector, null>): ScheduleDocument | undefined {

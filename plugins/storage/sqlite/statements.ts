@@ -31,7 +31,9 @@ export interface Statements {
   readonly byKey: Statement<{ owner: string; key: string }, StoredTexts>;
   readonly whole: Statement<{ id: string }, ScheduleRow>;
   readonly earliest: Statement<{ lanes: string }, { lane: string; earliest: number | null }>;
-  readonly due: Statement<{ lanes: string; now: number; perLane: number; limit: number }, StoredTexts>;
+  readonly due: Statement<DueParameters, StoredTexts>;
+  /** The same, for documents that are at hand. */
+  readonly dueIds: Statement<DueParameters, Pick<StoredTexts, "id">>;
   readonly backlog: Statement<{ before: number; limit: number }, { lane: string; earliest: number; due: number }>;
   readonly insert: Statement<ScheduleRow>;
   readonly update: Statement<ScheduleRow>;
@@ -44,6 +46,9 @@ export interface Statements {
   /** The statement of a list with these conditions, compiled when first asked for. */
   find(conditions: readonly FindCondition[]): Statement<FindParameters, ScheduleRow>;
 }
+
+/** Whose turn may have come by when, how many each lane may give, and how many all together. */
+export type DueParameters = Readonly<{ lanes: string; now: number; perLane: number; limit: number }>;
 
 /** A condition of a list. `foreign` is an owner other than the system, which has an index of its own. */
 export type FindCondition = Exclude<keyof DocumentQuery, "limit"> | "foreign";
@@ -111,18 +116,23 @@ export function compileStatements(prefix: string): Statements {
   };
 }
 
+type QueueStatement = "earliest" | "due" | "dueIds" | "backlog";
+
 type Raw = <P, R>(query: RawBuilder<R>) => Statement<P, R>;
 
 /** What is due: every look begins at one lane's end of the index, so that a backlog elsewhere costs nothing. */
-function queueStatements(raw: Raw, table: Expression<unknown>): Pick<Statements, "earliest" | "due" | "backlog"> {
-  const columns = sql.join(WORK_COLUMNS.map((column) => sql.ref(`s.${column}`)));
+function queueStatements(raw: Raw, table: Expression<unknown>): Pick<Statements, QueueStatement> {
+  const due = (columns: readonly (keyof StoredTexts)[]) =>
+    sql<never>`select ${sql.join(columns.map((column) => sql.ref(`s.${column}`)))}
+      from json_each(${value("lanes")}) as lanes cross join ${table} as s on s.seq in (
+      select seq from ${table} where lane = lanes.value and wake_at <= ${value("now")}
+        order by wake_at limit ${value("perLane")}
+      ) order by s.wake_at, s.seq limit ${value("limit")}`;
   const first = sql`select min(wake_at) from ${table} where lane = lanes.value and wake_at is not null`;
   return {
     earliest: raw(sql`select value as lane, (${first}) as earliest from json_each(${value("lanes")}) as lanes`),
-    due: raw(sql`select ${columns} from json_each(${value("lanes")}) as lanes cross join ${table} as s on s.seq in (
-      select seq from ${table} where lane = lanes.value and wake_at <= ${value("now")}
-        order by wake_at limit ${value("perLane")}
-      ) order by s.wake_at, s.seq limit ${value("limit")}`),
+    due: raw(due(WORK_COLUMNS)),
+    dueIds: raw(due(["id"])),
     backlog: raw(sql`with recursive lanes(value) as (
         select min(lane) from ${table} where wake_at is not null
         union all

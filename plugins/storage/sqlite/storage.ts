@@ -27,6 +27,7 @@ import { ForeignWrites } from "./foreign_writes.ts";
 import { fileGuard, openDatabase, prepareDatabase } from "./opening.ts";
 import type { SqliteSettings } from "./options.ts";
 import { compileStatements, type FindCondition, type FindParameters, type Statements } from "./statements.ts";
+import { ReadAhead } from "./read_ahead.ts";
 import { fileWatcher } from "./watching.ts";
 import { Writer } from "./writer.ts";
 
@@ -37,6 +38,7 @@ interface Opened {
   readonly watch: ChangeWatch | undefined;
   readonly documents: Documents;
   readonly writer: Writer;
+  readonly readAhead: ReadAhead;
 }
 
 /** The SQLite store; see {@linkcode sqlite}. */
@@ -88,6 +90,11 @@ export class SqliteStorage implements Storage {
       storeId,
       watch: file === undefined ? undefined : await this.#watch(file, foreign, clock),
       writer: new Writer({ connection, documents, clock, foreign, statements: this.#statements }),
+      readAhead: new ReadAhead({
+        clock,
+        earliest: (lanes) => this.#earliest(connection, lanes),
+        read: (lanes, by, limit) => documents.readAhead(lanes, limit, by),
+      }),
     };
   }
 
@@ -103,6 +110,7 @@ export class SqliteStorage implements Storage {
     if (opened === undefined) return;
     this.#opened = undefined;
     opened.watch?.close();
+    opened.readAhead.close();
     await opened.writer.drain();
     this.#release(opened.connection.database);
   }
@@ -117,19 +125,24 @@ export class SqliteStorage implements Storage {
     step: (document: ScheduleDocument, now: number) => Change<T>,
   ): Promise<AdvanceResult<T>> {
     const earliest = await this.nextWake(lanes);
-    const { connection, documents, writer } = this.#use();
+    const { connection, documents, writer, readAhead } = this.#use();
     if (earliest === null || earliest > now) {
       return { values: [], more: false, nextWake: earliest, now, damaged: [] };
     }
-    return writer.advance(() => {
+    const result = await writer.advance(() => {
       const { flush, values, damaged } = documents.step(lanes, limit, now, step);
       const nextWake = this.#earliest(connection, lanes);
       return { value: { values, damaged, more: nextWake !== null && nextWake <= now, nextWake, now }, flush };
     });
+    readAhead.moved(result.values.length, lanes);
+    return result;
   }
 
-  apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
-    return this.#opened === undefined ? Promise.reject(notOpen()) : this.#opened.writer.apply(groups, now);
+  async apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
+    const { writer, readAhead } = this.#use();
+    const results = await writer.apply(groups, now);
+    readAhead.wrote(groups.length);
+    return results;
   }
 
   get(id: string): Promise<ScheduleDocument | undefined> {
