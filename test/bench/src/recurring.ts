@@ -2,6 +2,7 @@
  * 10,000 recurring schedules every 10 seconds in one process, a thousand at each full second, watched for 40 seconds:
  * how many of them fired, how late, in how much memory. Beside it croner, which keeps its jobs in memory only.
  */
+import { spawnSync } from "node:child_process";
 import { Cron } from "croner";
 import { createScheduler, defineTask } from "../../../mod.ts";
 import { sqlite } from "../../../plugins/storage/sqlite/mod.ts";
@@ -18,28 +19,58 @@ const task = defineTask(
 );
 const phase = (i: number) => `${i % PERIOD_S}-59/${PERIOD_S} * * * * *`;
 
-await inDirectory(async (directory) => {
-  const noise = await otherCores();
-  const scheduler = createScheduler({
-    storage: sqlite(`${directory}/recurring.db`),
-    tasks: [task],
-    logger: silent,
-  });
-  for (let i = 0; i < N; i += 1_000) {
-    await scheduler.createMany(
-      Array.from(
-        { length: Math.min(1_000, N - i) },
-        (_, k) => ({ task, cron: phase(i + k), name: `bench ${i + k}` }),
-      ),
-    );
+/** What is watched, each in a process of its own, since none gives its memory back. */
+const PARTS: Readonly<
+  Record<string, { readonly flags: readonly string[]; watch(): Promise<void> }>
+> = {
+  "ostinato on a file, as npm start runs it": {
+    flags: ["--max-semi-space-size=4"],
+    watch: ostinato,
+  },
+  "ostinato on a file, Node's own settings": { flags: [], watch: ostinato },
+  "croner in memory": { flags: [], watch: croner },
+};
+
+const part = process.env["PART"];
+if (part !== undefined) await PARTS[part]!.watch();
+else {
+  for (const [name, { flags }] of Object.entries(PARTS)) {
+    const script = [
+      ...flags,
+      ...process.execArgv,
+      process.argv[1]!,
+      "recurring",
+    ];
+    spawnSync(process.execPath, script, {
+      env: { ...process.env, PART: name },
+      stdio: "inherit",
+    });
   }
-  await scheduler.start();
-  print("recurring", {
-    name: "ostinato on a file",
-    ...await watched(),
-    otherCores: noise,
+}
+
+function ostinato(): Promise<void> {
+  return inDirectory(async (directory) => {
+    const noise = await otherCores();
+    const scheduler = createScheduler({
+      storage: sqlite(`${directory}/recurring.db`),
+      tasks: [task],
+      logger: silent,
+    });
+    for (let i = 0; i < N; i += 1_000) {
+      await scheduler.createMany(
+        Array.from(
+          { length: Math.min(1_000, N - i) },
+          (_, k) => ({ task, cron: phase(i + k), name: `bench ${i + k}` }),
+        ),
+      );
+    }
+    await scheduler.start();
+    print("recurring", { name: part, ...await watched(), otherCores: noise });
+    await scheduler.close();
   });
-  await scheduler.close();
+}
+
+async function croner(): Promise<void> {
   const jobs = Array.from({ length: N }, (_, i) =>
     new Cron(phase(i), () => {
       const at = Date.now();
@@ -50,9 +81,9 @@ await inDirectory(async (directory) => {
               1_000 + offset),
       );
     }));
-  print("recurring", { name: "croner in memory", ...await watched() });
+  print("recurring", { name: part, ...await watched() });
   for (const job of jobs) job.stop();
-});
+}
 
 /** Lets one period pass, then watches whole periods. */
 async function watched(): Promise<Readonly<Record<string, number>>> {
