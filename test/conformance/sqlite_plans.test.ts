@@ -28,7 +28,20 @@ function written({ query }: Statement<never, unknown>): string[] {
 
 describe("sqlite: the work of a query does not grow with what is stored", () => {
   it.each(
-    ["byId", "byName", "byKey", "whole", "earliest", "due", "dueIds", "backlog", "step", "stay", "progress", "remove"] as const,
+    [
+      "byId",
+      "byName",
+      "byKey",
+      "whole",
+      "earliest",
+      "due",
+      "dueIds",
+      "backlog",
+      "step",
+      "stay",
+      "progress",
+      "remove",
+    ] as const,
   )(
     "%s searches an index",
     (name) => {
