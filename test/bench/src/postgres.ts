@@ -80,8 +80,24 @@ const creating: Measure = async (name, url) => {
   await producer.createMany(N, () => due);
   const bulk = N / (performance.now() - began) * 1_000;
   await producer.close();
-  return { sequential, bulk };
+  return { sequential, bulk, bare: await bareInserts(url) };
 };
+
+/** Rows a second into a table of its own, one by one, each flushed to the disk: what the server and the driver allow. */
+async function bareInserts(url: string): Promise<number> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query("create table if not exists bare (id text primary key, payload text not null)");
+  const payload = "x".repeat(400);
+  const insert = (id: string) => client.query("insert into bare values ($1, $2)", [id, payload]);
+  for (let id = 0; id < 100; id++) await insert(`first ${id}`);
+  const began = performance.now();
+  for (let id = 0; id < SEQUENTIAL; id++) await insert(`${id}`);
+  const perSecond = SEQUENTIAL / (performance.now() - began) * 1_000;
+  await client.query("drop table bare");
+  await client.end();
+  return perSecond;
+}
 
 const latency: Measure = async (name, url) => {
   const producer = contender(name, url);
