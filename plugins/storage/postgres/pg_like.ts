@@ -33,6 +33,10 @@ export interface PgPoolLike {
   end(): Promise<void>;
   /** Listens for the loss of idle connections. */
   on(event: "error", listener: (error: Error) => void): unknown;
+  /** Listens for connections that are about to be handed out. */
+  on(event: "acquire", listener: (client: PgClientLike) => void): unknown;
   /** Takes a listener back. */
   removeListener(event: "error", listener: (error: Error) => void): unknown;
+  /** Takes a listener back. */
+  removeListener(event: "acquire", listener: (client: PgClientLike) => void): unknown;
 }

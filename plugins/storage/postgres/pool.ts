@@ -30,10 +30,20 @@ export class PoolDatabase implements Database {
     this.#options = options;
     // A connection that dies while it is idle is replaced at the next use; without a listener it would end the process.
     options.pool.on("error", this.#onError);
+    options.pool.on("acquire", this.#onAcquire);
   }
 
   readonly #onError = (error: Error): void => {
     this.#options.logger.debug("postgres: a connection of the pool was lost", error);
+  };
+
+  /**
+   * A connection that the server ends as soon as it is made can tell so within the very turn in which the pool hands it
+   * out, when the pool no longer listens and whoever waits for it has not begun to: an error that would end the process.
+   */
+  readonly #onAcquire = (client: PgClientLike): void => {
+    client.on("error", this.#onError);
+    this.#options.clock.defer(() => client.removeListener("error", this.#onError));
   };
 
   run<P, R>(doing: string, statement: Statement<P, R>, values: P): Promise<readonly R[]> {
@@ -60,7 +70,10 @@ export class PoolDatabase implements Database {
     const { pool, owned } = this.#options;
     // A pool counts as ended while its connections are still closing, and a server that goes just then has its word to say.
     if (owned) await pool.end();
-    else pool.removeListener("error", this.#onError);
+    else {
+      pool.removeListener("error", this.#onError);
+      pool.removeListener("acquire", this.#onAcquire);
+    }
   }
 
   async #commit(doing: string, client: PgClientLike): Promise<void> {

@@ -1,0 +1,59 @@
+import { createServer, type Server, type Socket } from "node:net";
+import pg from "pg";
+import { expect, it, onTestFinished } from "vitest";
+import { PoolDatabase } from "../../../plugins/storage/postgres/pool.ts";
+import { listen } from "../../support/postgres_server.ts";
+import { SILENT } from "../../failure/crash/life.ts";
+import { context } from "../../conformance/storage_suite.ts";
+
+/** A message of the server's: its type, its length, its body. */
+function message(type: string, body: readonly (string | number)[]): Buffer {
+  const parts = body.map((part) => typeof part === "number" ? Buffer.from([0, 0, 0, part]) : Buffer.from(part));
+  const rest = Buffer.concat(parts);
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(rest.length + 4);
+  return Buffer.concat([Buffer.from(type), length, rest]);
+}
+
+const WELCOME = [message("R", [0]), message("Z", ["I"])];
+const ENDED = message("E", ["SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"]);
+
+/** A server that lets everybody in and ends the connection with the same breath. */
+async function hastyServer(): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("data", () => socket.end(Buffer.concat([...WELCOME, ENDED])));
+  });
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return await listen(server);
+}
+
+it("M6 F1 a server that ends a connection in the turn in which it is handed out is store_unavailable, and no more", async () => {
+  const listeners: number[] = [];
+  class Watched extends pg.Client {
+    override emit(event: string | symbol, ...values: unknown[]): boolean {
+      if (event !== "error") return super.emit(event, ...values);
+      listeners.push(this.listenerCount("error"));
+      return listeners.at(-1)! > 0 && super.emit(event, ...values);
+    }
+  }
+  const port = await hastyServer();
+  const pool = new pg.Pool({ host: "127.0.0.1", port, user: "a", database: "a", Client: Watched as never, max: 1 });
+  const database = new PoolDatabase({
+    pool: pool as never,
+    owned: true,
+    acquireMs: 10_000,
+    clock: context.clock,
+    logger: SILENT,
+  });
+  onTestFinished(() => database.close());
+  const asked = database.run("asking", { query: { sql: "select 1" }, parameters: [] } as never, {});
+  await expect(asked).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+  expect(listeners.length).toBeGreaterThan(0);
+  expect(listeners).not.toContain(0);
+});
