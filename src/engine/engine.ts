@@ -174,9 +174,7 @@ export class Engine {
   #checkDrained(): void {
     this.#checkQuiet();
     if (this.#drained.length === 0) return;
-    for (const run of this.runs.values()) {
-      if (run.startedMono !== undefined && (!run.over || run.settling)) return;
-    }
+    if (this.runs.some(({ startedMono, over, settling }) => startedMono !== undefined && (!over || settling))) return;
     for (const resolve of this.#drained.splice(0)) resolve();
   }
 

@@ -36,6 +36,12 @@ export class TransientMap<Value extends object> {
     return this.#boxes.delete(key);
   }
 
+  /** Whether anything that is there is such; looks no further than it has to. */
+  some(isSuch: (value: Value) => boolean): boolean {
+    for (const { value } of this.#boxes.values()) if (isSuch(value!)) return true;
+    return false;
+  }
+
   /** All that is there now. */
   values(): Value[] {
     return Array.from(this.#boxes.values(), ({ value }) => value!);

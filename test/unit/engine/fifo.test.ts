@@ -30,6 +30,10 @@ describe("what comes and goes with every run", () => {
     expect(map.delete("run 7")).toBe(false);
     map.set("run 8", { n: 80 });
     expect([map.size, map.has("run 7"), map.get("run 7"), map.get("run 8")]).toEqual([99, false, undefined, { n: 80 }]);
+    const looked: number[] = [];
+    expect(map.some(({ n }) => looked.push(n) === 3)).toBe(true);
+    expect(looked, "no further than it has to").toEqual([0, 1, 2]);
+    expect(map.some(({ n }) => n === 7)).toBe(false);
     expect(map.values().map(({ n }) => n)).toEqual(
       [...Array(100).keys()].filter((n) => n !== 7).map((n) => n === 8 ? 80 : n),
     );
