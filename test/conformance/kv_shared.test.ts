@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kv, type KvKey, type KvLike } from "../../plugins/storage/kv/mod.ts";
+import { kv, type KvAtomicLike, type KvKey, type KvLike } from "../../plugins/storage/kv/mod.ts";
 import type { AdvanceResult, ScheduleDocument, Storage } from "../../src/contract/mod.ts";
 import { change, count, document, id, moved, retired, store } from "../../src/testing/storage/documents.ts";
 import { eachKv } from "../support/each_kv.ts";
@@ -10,12 +10,24 @@ function open(handle: KvLike = own.handle): Promise<Storage> {
   return own.opened(kv(handle));
 }
 
-/** A handle that is not known to be Deno's own: ten checks in a commit. */
-function plain(): KvLike {
+/** A handle that is not known to be Deno's own: ten checks in a commit. Notes how many each commit has. */
+function plain(checks: number[] = []): KvLike {
+  const atomic = () => {
+    const real = own.handle.atomic();
+    let count = 0;
+    const commit: KvAtomicLike = {
+      check: (...some) => (count += some.length, real.check(...some)),
+      set: (key, value) => real.set(key, value),
+      delete: (key) => real.delete(key),
+      sum: (key, n) => real.sum(key, n),
+      commit: () => (checks.push(count), real.commit()),
+    };
+    return commit;
+  };
   return {
     getMany: (keys) => own.handle.getMany(keys),
     list: (selector, options) => own.handle.list(selector, options),
-    atomic: () => own.handle.atomic(),
+    atomic,
     close() {},
   };
 }
@@ -72,6 +84,51 @@ describe("kv: entries that are shared", () => {
     await settle(storage, 229);
     expect(await storage.nextWake(["work"])).toBeNull();
     expect(await storage.backlog(1e9, 1_000)).toEqual([{ task: "", due: 230, earliest: 67_000 }]);
+  });
+
+  it("what waits for one instant from one commit on shares entries, but for the first", async () => {
+    const storage = await open();
+    await store(storage, [...count(120).map((n) => document(n, 5_000)), document(500, 6_000), document(501, 7_000)]);
+    const found = (await wakes()).map(({ key, value }) => [key[3], (value as Uint8Array).length === 1]);
+    expect(found).toEqual([[5_000, true], [5_000, false], [5_000, false], [6_000, true], [7_000, true]]);
+    expect(await storage.backlog(1e9, 1_000)).toEqual([{ task: "work", due: 122, earliest: 5_000 }]);
+    await change(storage, id(7), (current) => moved(current, { wakeAt: null }));
+    await change(storage, id(8), () => null);
+    const left = ids(0, 120).filter((_, n) => n !== 7 && n !== 8);
+    expect((await claim(storage, 5_000)).values).toEqual(left);
+    expect((await storage.find({ running: true, limit: 200 })).map((one) => one.id)).toEqual(left);
+  });
+
+  it("M1 several handles at once claim each document of an entry once, and check the entry for all", async () => {
+    const first = await open();
+    for (const n of count(4)) await store(first, count(100).map((i) => document(100 * n + i, 5_000)));
+    const checks: number[] = [];
+    const handles = [await open(), await open(plain(checks)), await open(plain(checks))];
+    const taken = await Promise.all(handles.map((storage) => claimAll(storage, 6_000, 130)));
+    expect(taken.flat().toSorted()).toEqual(ids(0, 400));
+    expect(Math.max(...checks)).toBeLessThanOrEqual(10);
+    expect((await wakes()).every(({ key }) => key[3] === 11_000)).toBe(true);
+  });
+
+  it("M1 what others change of an entry meanwhile is seen by a commit that checks the entry alone", async () => {
+    const checks: number[] = [];
+    const handle = plain(checks);
+    let meddle = async () => {};
+    const atomic = () => {
+      const commit = handle.atomic();
+      const real = commit.commit.bind(commit);
+      return Object.assign(commit, { commit: () => meddle().then(real) });
+    };
+    const [storage, other] = [await open({ ...handle, atomic }), await open()];
+    await store(other, count(30).map((n) => document(n, 5_000)));
+    checks.length = 0;
+    meddle = () => {
+      meddle = async () => {};
+      return change(other, id(20), (current) => moved(current, { wakeAt: 9_000, runCount: 7 }));
+    };
+    expect((await claimAll(storage, 6_000)).toSorted()).toEqual(ids(0, 30).filter((_, n) => n !== 20));
+    expect(checks).toEqual([2, 2]);
+    expect((await other.get(id(20)))!.progress.runCount).toBe(7);
   });
 
   it("M3 leases that run out are found by another handle, without those that have settled", async () => {

@@ -22,9 +22,6 @@ const COMMITS_BESIDE_OTHERS = 4;
 /** Documents of one commit while nobody else writes: it is worked out while the last one is under way. */
 const CLAIMS_AT_ONCE = 250;
 
-/** Entries listed at once of documents that are over: nearly all of them are shared by many. */
-const OVER_BATCH = 20;
-
 /** Claims for which a conflict is remembered, as a sign that others take from the same end. */
 const CROWDED_FOR = 16;
 
@@ -103,8 +100,7 @@ export class Claims {
   async #due(lane: string, { limit, now }: AdvanceRequest): Promise<readonly Candidate[]> {
     const { keys, reader } = this.#desk;
     const window = Math.max(Math.min(limit, MAX_ADVANCE), MAX_KV_LIST_BATCH);
-    const selector = { prefix: keys.lane(lane), end: keys.due(lane, now) };
-    const wakes = await reader.wakes(selector, window, lane === "" ? OVER_BATCH : MAX_KV_LIST_BATCH);
+    const wakes = await reader.wakes(keys.lane(lane), keys.due(lane, now), window);
     const due: Candidate[] = [];
     for (const { ids, shared, entry: { key, versionstamp } } of wakes) {
       const wakeAt = key.at(-2) as number;
@@ -116,13 +112,15 @@ export class Claims {
   /** The longest due, or where others take from that end as well, some further on that may be left to us. */
   #pick(due: readonly Candidate[], limit: number, alone: boolean): readonly Candidate[] {
     const sorted = due.toSorted((a, b) => a.wakeAt - b.wakeAt);
-    const most = alone ? limit : Math.min(limit, COMMITS_BESIDE_OTHERS * this.#desk.maxChecks);
-    const take = Math.min(most, MAX_ADVANCE);
-    const spare = sorted.length - take;
-    const apart = !alone && spare > 0 &&
-      (this.#crowded > 0 || sorted.length >= MAX_KV_LIST_BATCH);
-    const start = apart ? Math.floor(Math.random() * (spare + 1)) : 0;
-    return sorted.slice(start, start + take);
+    const take = Math.min(limit, MAX_ADVANCE);
+    if (alone) return sorted.slice(0, take);
+    const most = COMMITS_BESIDE_OTHERS * this.#desk.maxChecks;
+    const spare = sorted.length - Math.min(take, most);
+    const apart = spare > 0 && (this.#crowded > 0 || sorted.length >= MAX_KV_LIST_BATCH);
+    let start = apart ? Math.floor(Math.random() * (spare + 1)) : 0;
+    // Not in the midst of an entry: whoever takes the first half of it would be in the way.
+    while (start > 0 && sorted[start - 1]!.key === sorted[start]!.key) start--;
+    return checkedBy(sorted.slice(start, start + take), most);
   }
 
   async #move<T>(
@@ -154,14 +152,26 @@ export class Claims {
       }
       this.#crowded = CROWDED_FOR;
       guard = "each";
-      // What is left is found by the next call; so is what others may have taken out of entries that are shared.
+      // What is left is found by the next call.
       if (++conflicts >= MAX_KV_CLAIM_ATTEMPTS) break;
-      rest = rest.filter(({ shared }) => shared === undefined);
       await this.#desk.pause(conflicts);
-      await this.#desk.ledger.sync();
-      await this.#desk.learn(known, rest.map(({ id }) => id), []);
+      rest = await this.#anew(rest, known);
       chunk = await chunkOf(rest);
     }
+  }
+
+  /** Reads candidates again; answers those that others have not taken out of entries that are shared. */
+  async #anew(candidates: readonly Candidate[], known: Knowledge): Promise<readonly Candidate[]> {
+    const { ledger } = this.#desk;
+    await ledger.sync();
+    const places = new Map<string, KvKey>();
+    for (const { shared } of candidates) if (shared !== undefined) places.set(shared.name, shared.key);
+    for (const [name, entry] of await ledger.sharedWakes(places)) known.wakes.set(name, entry);
+    const left = candidates.filter(({ id, shared }) =>
+      shared === undefined || known.wakes.get(shared.name)?.ids.has(id) === true
+    );
+    await this.#desk.learn(known, left.map(({ id }) => id), []);
+    return left;
   }
 
   /** Steps documents until one does not fit into the commit. */
@@ -187,7 +197,7 @@ export class Claims {
     const { plan } = chunk;
     const read = known.documents.get(id);
     if (read === undefined || !isThere(candidate, read.stored)) {
-      return shared === undefined ? plan.repair(key, id) : plan.stray(shared, id);
+      return shared === undefined ? plan.repair(key, id) : plan.stray(known.wakes.get(shared.name)!, id);
     }
     if (read.stored.damage !== undefined) {
       return this.#park(candidate, chunk, known, read.stored.damage);
@@ -213,6 +223,13 @@ export class Claims {
     chunk.damaged.push({ id, task: lane === "" ? read.stored.index.task : lane, error });
     return true;
   }
+}
+
+/** The first documents, as many as take so many checks: an entry that is shared takes one for all that are in it. */
+function checkedBy(candidates: readonly Candidate[], checks: number): readonly Candidate[] {
+  let count = 0;
+  const end = candidates.findIndex(({ key }, i) => key !== candidates[i - 1]?.key && ++count > checks);
+  return end === -1 ? candidates : candidates.slice(0, end);
 }
 
 /** Whether a document is due by the very entry that led to it. */

@@ -58,9 +58,9 @@ export class Finder {
       const [lane, earliest] = first.key.slice(prefix.length) as [string | Uint8Array, number];
       const task = fromKeyText(lane);
       const due = earliest > before ? [] : await this.#reader.wakes(
-        { prefix: this.#keys.lane(task), end: this.#keys.due(task, before) },
+        this.#keys.lane(task),
+        this.#keys.due(task, before),
         limit,
-        Math.min(limit, MAX_KV_LIST_BATCH),
       );
       const count = due.reduce((sum, { size }) => sum + size, 0);
       lanes.push({ task, due: Math.min(count, limit), earliest });

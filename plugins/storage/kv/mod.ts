@@ -37,7 +37,7 @@ export type { KvOptions } from "./options.ts";
  * | `schedule`, id            | three lines of UTF-8: what it is indexed by and where it wakes, its definition, its progress |
  * | `part`, id, n             | what of that does not fit into one value                                         |
  * | `wake`, task, wake time, id | a byte: 1 while it runs; the task is `""` once retired                        |
- * | `wake`, task, wake time, name | the byte, and a list of ids: of those that began to run, or retired, in one commit |
+ * | `wake`, task, wake time, name | the byte, and a list of ids: of those of one commit that wake at one instant |
  * | `name`, name, owner       | the id of the live schedule; likewise `key`, key, owner                          |
  * | `task`, task, id          | nothing, while it is live; likewise `owner`, `target`, `group` and `tag`         |
  * | `meta`, `version`         | the version of all this                                                          |

@@ -4,8 +4,8 @@ import { type KvLike, openHandle } from "./handle.ts";
 import type { Keys } from "./keys.ts";
 import type { Reader } from "./reader.ts";
 
-/** The version of what the keys hold. Version 1 was never released. */
-const VERSION = 2;
+/** The version of what the keys hold. Earlier ones were never released. */
+const VERSION = 3;
 
 /** Opens a handle of one's own. */
 export async function openPath(path: string): Promise<KvLike> {

@@ -59,7 +59,7 @@ export class Plan {
   }
 
   get isEmpty(): boolean {
-    return this.#checkedIds.size === 0 && this.#checkedNames.size === 0;
+    return this.#checks() === 0;
   }
 
   /** Whether there is anything to commit. */
@@ -94,10 +94,7 @@ export class Plan {
 
   /** Removes a key at which nothing stands that it should lead to. */
   repair(key: KvKey, id: string): boolean {
-    if (
-      this.#mutations + 1 > MAX_KV_MUTATIONS ||
-      this.#checkedIds.size + 1 > this.#maxChecks
-    ) return false;
+    if (this.#mutations + 1 > MAX_KV_MUTATIONS || this.#checks() + 1 > this.#maxChecks) return false;
     this.#checkedIds.add(id);
     this.writes.set(`\0${nameOf(key)}`, { ...NO_WRITE, deletes: [key] });
     this.#mutations++;
@@ -234,7 +231,11 @@ export class Plan {
       bytes += write.bytes - (earlier?.bytes ?? 0);
       planned.set(id, write);
       if (write.joins !== undefined && !this.#shared.hasJoined(write.joins.name)) joined.add(write.joins.name);
-      if (write.left !== undefined && !this.#shared.hasLeft(write.left)) left.add(write.left);
+      if (write.left !== undefined) {
+        if (!this.#shared.hasLeft(write.left)) left.add(write.left);
+        // It is as it was when it joined the entry, and that is checked.
+        if (write.left.ids.has(id)) this.#seenIds.delete(id);
+      }
       for (const key of write.takes) if (this.#known.isAskedFor(key)) this.#seenNames.set(nameOf(key), key);
     }
     mutations += joined.size + left.size;

@@ -22,6 +22,9 @@ const LISTED_AT_ONCE = 250;
 /** Documents that are listed for each one that was asked for, at most. */
 const MOST_LISTED = 2;
 
+/** Entries of when documents wake that are listed first: of as many documents each as may share one, that is enough. */
+const FIRST_WAKES = 20;
+
 /** What is read where nothing is. */
 const ABSENT: KvEntryLike = { key: [], value: null, versionstamp: null };
 
@@ -53,26 +56,35 @@ export class Reader {
 
   /** Reads the first entries of a range. */
   list(selector: KvSelectorLike, limit: number): Promise<readonly KvEntryLike[]> {
-    return this.retry("listing", async () => {
-      const entries: KvEntryLike[] = [];
-      const batchSize = Math.min(limit, MAX_KV_LIST_BATCH);
-      for await (const entry of this.handle.list(selector, { limit, batchSize })) entries.push(entry);
-      return entries;
-    });
+    return this.retry("listing", () => this.#listed(selector, limit));
   }
 
   /** Reads the first entries of when documents wake, until they lead to so many. */
-  wakes(selector: KvSelectorLike, documents: number, batchSize: number): Promise<readonly WakeEntry[]> {
+  wakes(prefix: KvKey, end: KvKey, documents: number): Promise<readonly WakeEntry[]> {
     return this.retry("listing", async () => {
       const wakes: WakeEntry[] = [];
-      let count = 0;
-      for await (const entry of this.handle.list(selector, { limit: documents, batchSize })) {
-        const wake = readWake(entry);
-        wakes.push(wake);
-        if ((count += wake.size) >= documents) break;
+      let [count, limit] = [0, Math.min(documents, FIRST_WAKES)];
+      let selector: KvSelectorLike = { prefix, end };
+      for (;;) {
+        const entries = await this.#listed(selector, limit);
+        for (const entry of entries) {
+          const wake = readWake(entry);
+          wakes.push(wake);
+          if ((count += wake.size) >= documents) return wakes;
+        }
+        if (entries.length < limit) return wakes;
+        selector = { start: [...entries.at(-1)!.key as KvKey, NEXT], end };
+        // As many as it takes if the others are shared by as many.
+        limit = Math.min(MAX_KV_LIST_BATCH, Math.ceil((documents - count) * wakes.length / Math.max(count, 1)));
       }
-      return wakes;
     });
+  }
+
+  async #listed(selector: KvSelectorLike, limit: number): Promise<readonly KvEntryLike[]> {
+    const entries: KvEntryLike[] = [];
+    const batchSize = Math.min(limit, MAX_KV_LIST_BATCH);
+    for await (const entry of this.handle.list(selector, { limit, batchSize })) entries.push(entry);
+    return entries;
   }
 
   /**

@@ -1,14 +1,14 @@
 import { type DocumentIndex, MAX_KV_SHARED_WAKE, MAX_KV_VALUE_BYTES } from "../../../src/contract/mod.ts";
 import type { KvAtomicLike } from "./handle.ts";
-import { idBytes, sharedValue, type SharedWake, sharesWake } from "./shared_wake.ts";
+import { idBytes, mayStandAlone, sharedValue, type SharedWake, sharesWake } from "./shared_wake.ts";
 import type { DocumentWrite, Place } from "./writes.ts";
 
 type Writes = ReadonlyMap<string, DocumentWrite>;
 
 /** What one commit does to entries that documents share. */
 export class SharedEntries {
-  /** The one that is being filled, by lane, instant and whether its documents run. */
-  readonly #open = new Map<string, { readonly name: string; size: number }>();
+  /** The one that is being filled, by lane, instant and whether its documents run; nameless where one waits alone. */
+  readonly #open = new Map<string, { readonly name: string | undefined; size: number }>();
   /** Those that are joined. */
   readonly #joined = new Set<string>();
   /** Those that are left, or may be, with the ids that are in them by mistake. */
@@ -19,8 +19,12 @@ export class SharedEntries {
     if (!sharesWake(index) || idBytes(id) > MAX_KV_VALUE_BYTES / MAX_KV_SHARED_WAKE) return undefined;
     const text = `${index.running ? 1 : 0}${index.wakeAt} ${index.lane}`;
     let open = this.#open.get(text);
-    if (open === undefined || open.size === MAX_KV_SHARED_WAKE) {
-      this.#open.set(text, open = { name: crypto.randomUUID(), size: 0 });
+    if (open === undefined && mayStandAlone(index)) {
+      this.#open.set(text, { name: undefined, size: 1 });
+      return undefined;
+    }
+    if (open?.name === undefined || open.size === MAX_KV_SHARED_WAKE) {
+      this.#open.set(text, open = { name: nameAfter(id), size: 0 });
     }
     open.size++;
     return open.name;
@@ -97,6 +101,11 @@ export class SharedEntries {
     }
     return leaving;
   }
+}
+
+/** A name that is never used again, and by which entries of one instant stand in the order of their first ids. */
+function nameAfter(id: string): string {
+  return `${id}/${crypto.randomUUID().slice(-12)}`;
 }
 
 interface Joining {

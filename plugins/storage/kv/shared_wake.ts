@@ -3,12 +3,13 @@ import type { KvEntryLike, KvKey } from "./handle.ts";
 import { fromKeyText, keyBytes } from "./keys.ts";
 
 /**
- * An entry of when documents wake that several share: those of one commit that wake at one instant in one lane, and of which
- * nothing is expected before. That they run, until their leases end, and that they are over, until their records go: whole
+ * An entry of when documents wake that several share: those of one commit that wake at one instant in one lane. That they
+ * wait for the same deadline, that they run, until their leases end, and that they are over, until their records go: whole
  * batches begin and end together, and an entry for each would be half of all that is written.
  *
- * A document leaves it in the commit that moves it on, and the last one takes it along. Nobody joins it later. What is known
- * of it is brought up to date when a commit goes through.
+ * A document leaves it in the commit that moves it on, and the last one takes it along. Nobody joins it later. So as long as
+ * it holds a document's id, that document is as it was when it joined, and a check of the entry checks all that are in it.
+ * What is known of it is brought up to date when a commit goes through.
  */
 export interface SharedWake {
   /** Takes the place of an id in its key; unique for ever. */
@@ -21,8 +22,16 @@ export interface SharedWake {
 }
 
 /** Whether a document shares an entry with others. */
-export function sharesWake({ lane, wakeAt, live, running }: DocumentIndex): boolean {
-  return lane !== null && wakeAt !== null && (running || !live);
+export function sharesWake({ lane, wakeAt }: DocumentIndex): boolean {
+  return lane !== null && wakeAt !== null;
+}
+
+/**
+ * Whether the first document at an instant has an entry of its own there: most that wait have an instant of their own, and
+ * of such an entry the version tells whether the document is known. Those that run or are over seldom come alone.
+ */
+export function mayStandAlone({ live, running }: DocumentIndex): boolean {
+  return live && !running;
 }
 
 const encoder = new TextEncoder();
