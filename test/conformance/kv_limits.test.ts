@@ -149,7 +149,7 @@ describe("kv: sizes", () => {
     ];
     expect(reasons.map((result) => result.committed ? "" : result.reason.message)).toEqual([
       "unit of work: 101 changes; expected at most 100, which is what Deno KV takes in one commit",
-      "unit of work: 2202 keys to write; expected at most 998, which is what Deno KV takes in one commit",
+      "unit of work: 2104 keys to write; expected at most 998, which is what Deno KV takes in one commit",
       expect.stringMatching(/^unit of work: 83\d{4} bytes to write; expected at most 818176, /),
     ]);
     expect(await storage.find({ limit: 1, after: id(999) })).toEqual([]);
@@ -410,7 +410,7 @@ describe("kv: opening and closing", () => {
     await storage.close();
     await Promise.all(pending);
     // What was given is still open.
-    expect((await keys(["ostinato", "task"])).length).toBe(50);
+    expect((await keys(["ostinato", "schedule"])).length).toBe(50);
   });
 
   it("B139 X3 closing leaves no timer behind, also where others are told last thing", async () => {

@@ -231,6 +231,71 @@ describe("kv: entries that are shared", () => {
   });
 });
 
+describe("kv: lists of what is live", () => {
+  const lists = () => entries(["ostinato", "tasks"]);
+  /** An id of a second, by its number in that. */
+  const ulid = (second: number, n: number) => `01KA${String(second).padStart(4, "0")}${String(n).padStart(18, "0")}`;
+  const at = (id: string, wakeAt: number) => ({ ...document(0, wakeAt), id });
+
+  async function paged(storage: Storage, query: { task?: string }, limit: number): Promise<string[]> {
+    const found: string[] = [];
+    for (let page = await storage.find({ ...query, limit }); page.length > 0;) {
+      found.push(...page.map((one) => one.id));
+      page = await storage.find({ ...query, limit, after: found.at(-1)! });
+    }
+    return found;
+  }
+
+  it("documents that wait together are listed together, and leave the list with the last that retires", async () => {
+    const [storage, other] = [await open(), await open(plain())];
+    await store(storage, count(40).map((n) => document(n, 5_000)));
+    expect([(await lists()).length, (await entries(["ostinato", "task"])).length]).toEqual([1, 1]);
+    await claim(storage, 6_000);
+    for (const n of count(38)) await settle(n % 2 === 0 ? storage : other, n);
+    expect(await paged(storage, { task: "work" }, 7)).toEqual(ids(38, 40));
+    expect(await paged(other, {}, 1)).toEqual(ids(38, 40));
+    await change(other, id(38), (current) => ({ ...current, definition: { ...current.definition, task: "rest" } }));
+    expect([await paged(storage, { task: "work" }, 7), await paged(storage, { task: "rest" }, 7)]).toEqual([
+      [id(39)],
+      [id(38)],
+    ]);
+    await change(storage, id(39), () => null);
+    expect((await lists()).map(({ key }) => key[2])).toEqual(["rest"]);
+  });
+
+  it("V3 pages go in order of id through lists that overlap, of several seconds, and what stands alone", async () => {
+    const storage = await open();
+    const made: string[] = [];
+    for (const second of count(4)) {
+      for (const round of count(30)) {
+        const some = count(8).map((n) => ulid(second, 30 * n + round));
+        await store(storage, some.map((id, n) => at(id, n < 6 ? 5_000 : 6_000 + 1_000 * n + round)));
+        made.push(...some);
+      }
+    }
+    await store(storage, [at("a later one", 5_000), at("b", 5_000), at(ulid(7, 1), 5_000)]);
+    made.push("a later one", "b", ulid(7, 1));
+    expect((await lists()).length).toBeGreaterThan(100);
+    for (const limit of [7, 100, 1_000]) {
+      expect(await paged(storage, { task: "work" }, limit)).toEqual(made.toSorted());
+      expect(await paged(storage, {}, limit)).toEqual(made.toSorted());
+    }
+    const from = ulid(2, 100);
+    expect((await storage.find({ task: "work", limit: 50, after: from })).map((one) => one.id)).toEqual(
+      made.toSorted().filter((id) => id > from).slice(0, 50),
+    );
+  });
+
+  it("M1 two handles that settle what stands in one list settle each once", async () => {
+    const [storage, other] = [await open(plain()), await open()];
+    await store(storage, count(90).map((n) => document(n, 5_000)));
+    await claim(storage, 6_000);
+    await Promise.all(count(90).map((n) => settle(n % 3 === 0 ? other : storage, n)));
+    expect([await lists(), await paged(other, {}, 10)]).toEqual([[], []]);
+    expect((await other.find({ retired: true, limit: 100 })).length).toBe(90);
+  });
+});
+
 describe("kv: reading many", () => {
   it("documents are found wherever they stand: close together, far apart, and gone", async () => {
     const storage = await open();

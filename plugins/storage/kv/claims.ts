@@ -13,7 +13,7 @@ import type { KvKey } from "./handle.ts";
 import { Knowledge } from "./knowledge.ts";
 import type { Guard } from "./ledger.ts";
 import { Plan } from "./plan.ts";
-import type { SharedWake } from "./shared_wake.ts";
+import type { SharedEntry } from "./shared_wake.ts";
 import type { Stored } from "./codec.ts";
 
 /** Commits of one call while others write as well: then each holds only as many documents as it may check. */
@@ -48,7 +48,7 @@ interface Candidate {
   readonly wakeAt: number;
   readonly versionstamp: string;
   /** The entry, where several share it. */
-  readonly shared: SharedWake | undefined;
+  readonly shared: SharedEntry | undefined;
 }
 
 /** What a commit in the making will have done. */
@@ -86,6 +86,7 @@ export class Claims {
       const unknown = candidates.filter(({ id }) => !known.documents.has(id))
         .map(({ id }) => id);
       await this.#desk.learn(known, unknown, []);
+      await this.#desk.learnLists(known);
       const won: Won<T> = { values: [], damaged: [] };
       try {
         await this.#move(candidates, known, alone, request.now, step, won);
@@ -165,12 +166,14 @@ export class Claims {
     const { ledger } = this.#desk;
     await ledger.sync();
     const places = new Map<string, KvKey>();
+    known.wakes.clear();
     for (const { shared } of candidates) if (shared !== undefined) places.set(shared.name, shared.key);
     for (const [name, entry] of await ledger.sharedWakes(places)) known.wakes.set(name, entry);
     const left = candidates.filter(({ id, shared }) =>
       shared === undefined || known.wakes.get(shared.name)?.ids.has(id) === true
     );
     await this.#desk.learn(known, left.map(({ id }) => id), []);
+    await this.#desk.learnLists(known);
     return left;
   }
 

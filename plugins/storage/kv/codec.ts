@@ -10,6 +10,7 @@ import {
   type ScheduleDocument,
   writeProgress,
 } from "../../../src/contract/mod.ts";
+import { listBeside } from "./lists.ts";
 
 /** The texts of a document as they are stored. */
 export interface StoredTexts {
@@ -32,6 +33,8 @@ export interface Stored {
   readonly size: number;
   /** The name of the entry that tells when it wakes, where it shares one. */
   readonly shared: string | undefined;
+  /** The name of the list that tells its task, where it is in one. */
+  readonly list: string | undefined;
 }
 
 /** The first line: what is needed to find and to remove the document, whatever has become of the others. */
@@ -51,6 +54,7 @@ type Header = readonly [
   running: 0 | 1,
   parked: string | null,
   shared: string | null,
+  list: string | null,
 ];
 
 /** Where the header tells the number of parts, as one digit, and what digit stands for none. */
@@ -71,26 +75,27 @@ export interface Encoded {
 /**
  * A document as values. One that is parked keeps the texts that it has.
  *
- * @param kept The texts of a document that could not be read.
+ * @param before What is stored of it.
  * @param share Answers the name of the entry that is to tell when it wakes, where it shares one.
  */
 export function encodeDocument(
   document: ScheduleDocument,
-  kept: StoredTexts | undefined,
+  before: Stored | undefined,
   share: (id: string, index: DocumentIndex) => string | undefined,
 ): Encoded {
-  const texts = document.parked === undefined ? undefined : kept;
+  const texts = document.parked === undefined ? undefined : before?.texts;
   const index = documentIndex(document);
   const shared = share(document.id, index);
+  const list = isListedAlready(before?.index, index) ? before!.list : listBeside(shared, document.id, index);
   const { definition, progress } = texts ?? textsOf(document);
-  const bytes = encoder.encode(`${headerText(index, document.parked, shared)}\n${definition}\n${progress}`);
+  const bytes = encoder.encode(`${headerText(index, document.parked, shared, list)}\n${definition}\n${progress}`);
   const parts = Math.max(1, Math.ceil(bytes.length / MAX_KV_VALUE_BYTES));
   if (parts <= MAX_KV_PARTS) bytes[PARTS_AT] = DIGIT_ZERO + parts;
   const values = Array.from(
     { length: parts },
     (_, n) => bytes.subarray(n * MAX_KV_VALUE_BYTES, (n + 1) * MAX_KV_VALUE_BYTES),
   );
-  const stored: Stored = { document, index, parts, size: bytes.length, shared };
+  const stored: Stored = { document, index, parts, size: bytes.length, shared, list };
   return { stored: texts === undefined ? stored : { ...stored, texts }, values };
 }
 
@@ -111,12 +116,13 @@ export function decodeDocument(id: string, values: readonly unknown[]): Stored {
   const texts = { definition, progress };
   const header = readHeader(first);
   const index = indexOf(header);
-  const [parked, shared] = [header[13], header[14]];
+  const [parked, shared, list] = [header[13], header[14], header[15]];
   const known = {
     index,
     parts: values.length,
     size: first.length + definition.length + progress.length,
     shared: shared ?? undefined,
+    list: list ?? undefined,
   };
   try {
     const read = { id, definition: JSON.parse(definition), progress: readProgress(progress) };
@@ -139,7 +145,17 @@ function textsOf({ definition, progress }: ScheduleDocument): StoredTexts {
   return { definition: text, progress: writeProgress(progress) };
 }
 
-function headerText(index: DocumentIndex, parked: string | undefined, shared: string | undefined): string {
+/** Whether a document was live before and of the same task, so that it stays where that is told. */
+function isListedAlready(before: DocumentIndex | undefined, { live, task }: DocumentIndex): boolean {
+  return before !== undefined && before.live && live && before.task === task;
+}
+
+function headerText(
+  index: DocumentIndex,
+  parked: string | undefined,
+  shared: string | undefined,
+  list: string | undefined,
+): string {
   const {
     lane,
     wakeAt,
@@ -170,11 +186,12 @@ function headerText(index: DocumentIndex, parked: string | undefined, shared: st
     ...flags,
     parked ?? null,
     shared ?? null,
+    list ?? null,
   ];
   return JSON.stringify(header);
 }
 
-const NO_HEADER: Header = [1, null, null, null, "", "", null, null, null, null, [], 1, 0, null, null];
+const NO_HEADER: Header = [1, null, null, null, "", "", null, null, null, null, [], 1, 0, null, null, null];
 
 function readHeader(line: string): Header {
   try {

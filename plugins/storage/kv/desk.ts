@@ -6,6 +6,7 @@ import type { News } from "./news.ts";
 import type { Knowledge } from "./knowledge.ts";
 import type { Plan } from "./plan.ts";
 import { jitter, type Reader } from "./reader.ts";
+import { listOf } from "./writes.ts";
 
 /** Longest pause after a conflict, in milliseconds; the first is the shortest. */
 const LONGEST_PAUSE_MS = 100;
@@ -99,6 +100,19 @@ export class Desk {
       known.documents.set(id, read);
       known.guessed.delete(id);
     }
+  }
+
+  /** Reads the lists that documents stand in, which they leave when they are over. */
+  async learnLists(known: Knowledge): Promise<void> {
+    const places = new Map<string, KvKey>();
+    for (const read of known.documents.values()) {
+      const place = read && listOf(this.keys, read.stored);
+      if (place === undefined || known.wakes.has(place.name)) continue;
+      const trusted = this.ledger.wakes.trusted(place.name);
+      if (trusted === undefined) places.set(place.name, place.key);
+      else known.wakes.set(place.name, trusted);
+    }
+    for (const [name, entry] of await this.ledger.sharedWakes(places)) known.wakes.set(name, entry);
   }
 
   /** Takes documents to be as they were, where they are remembered; answers the ids of the others. */

@@ -12,10 +12,14 @@ import { fromKeyText, isOwnerIndexed, type Keys, keyText, nameOf, NEXT, type Val
 import type { DocumentCache } from "./document_cache.ts";
 import type { Read, Reader } from "./reader.ts";
 import { readWake } from "./shared_wake.ts";
-import { NO_VALUE } from "./writes.ts";
+import { type Lead, TaskListing } from "./task_listing.ts";
+import { listOf, NO_VALUE } from "./writes.ts";
 
-/** Ids to look at, in order, with the entries that led to them. */
-type Page = readonly { readonly id: string; readonly entry: KvEntryLike }[];
+/** Ids to look at, in order. */
+type Page = readonly Lead[];
+
+/** Reads ids after one, in order: so many at least, unless there are no more. */
+type ReadPage = (after: string | undefined, size: number) => Promise<Page>;
 
 /** Entries that are listed at least: of those that a query finds by one condition, the others may refuse most. */
 const LEAST_PAGE = 20;
@@ -28,11 +32,13 @@ export class Finder {
   readonly #keys: Keys;
   readonly #reader: Reader;
   readonly #cache: DocumentCache;
+  readonly #tasks: TaskListing;
 
   constructor(keys: Keys, reader: Reader, cache: DocumentCache) {
     this.#keys = keys;
     this.#reader = reader;
     this.#cache = cache;
+    this.#tasks = new TaskListing(keys, reader);
   }
 
   /** The document of an id. */
@@ -77,7 +83,7 @@ export class Finder {
       for (const [i, read] of reads.entries()) {
         const { id, entry } = page[i]!;
         if (!this.#leadsTo(entry, id, read?.stored)) {
-          if (!isSharedWake(this.#keys, entry)) await this.#repair(entry, id, read);
+          if (!isShared(this.#keys, entry)) await this.#repair(entry, id, read);
         } else if (fits(read!.stored.index, query)) {
           found.push(read!.stored.document);
         }
@@ -93,10 +99,8 @@ export class Finder {
 
   async *#pages(query: DocumentQuery, limit: number): AsyncGenerator<Page> {
     const { name, after = "" } = query;
-    const prefix = this.#prefix(query);
-    if (prefix !== undefined) {
-      return yield* this.#inOrder(prefix, query.after, limit);
-    }
+    const ordered = this.#ordered(query);
+    if (ordered !== undefined) return yield* this.#inOrder(ordered, query.after, limit);
     if (name === undefined && query.running !== true) return yield* this.#live(query.after, limit);
     const page = name === undefined ? await this.#running() : await this.#called(name);
     const sorted = page.filter(({ id }) => id > after).sort((a, b) => a.id < b.id ? -1 : 1);
@@ -105,24 +109,24 @@ export class Finder {
     }
   }
 
-  /** Where the ids that a query is about stand in order, if they do. */
-  #prefix(query: DocumentQuery): KvKey | undefined {
+  /** Reads the ids that a query is about where they stand in order, if they do. */
+  #ordered(query: DocumentQuery): ReadPage | undefined {
     if (query.running === true) return undefined;
-    if (query.retired === true) return this.#keys.schedules;
+    if (query.retired === true) return (after, size) => this.#page(this.#keys.schedules, after, size);
     if (query.name !== undefined) return undefined;
     for (const index of INDEXES) {
       const value = query[index];
-      if (value !== undefined && (index !== "owner" || isOwnerIndexed(value))) {
-        return this.#keys.having(index, value);
-      }
+      if (value === undefined || (index === "owner" && !isOwnerIndexed(value))) continue;
+      if (index === "task") return (after, size) => this.#tasks.page(value, after, size);
+      return (after, size) => this.#page(this.#keys.having(index, value), after, size);
     }
     return undefined;
   }
 
-  async *#inOrder(prefix: KvKey, after: string | undefined, limit: number): AsyncGenerator<Page> {
+  async *#inOrder(read: ReadPage, after: string | undefined, limit: number): AsyncGenerator<Page> {
     const size = pageSize(limit);
     for (let last = after;;) {
-      const page = await this.#page(prefix, last, size);
+      const page = await read(last, size);
       if (page.length > 0) yield page;
       if (page.length < size) return;
       last = page.at(-1)!.id;
@@ -131,29 +135,12 @@ export class Finder {
 
   /** All live documents in order: those of every task, merged. */
   async *#live(after: string | undefined, limit: number): AsyncGenerator<Page> {
-    const size = pageSize(limit);
-    const tasks = await this.#tasks();
-    for (let last = after;;) {
-      const pages = await Promise.all(tasks.map((task) => this.#page(this.#keys.having("task", task), last, size)));
-      const page = pages.flat().sort((a, b) => a.id < b.id ? -1 : 1).slice(0, size);
-      if (page.length > 0) yield page;
-      if (page.length < size) return;
-      last = page.at(-1)!.id;
-    }
-  }
-
-  /** The tasks of live documents: goes from one to the next by their first entries. */
-  async #tasks(): Promise<readonly string[]> {
-    const tasks: string[] = [];
-    const prefix = this.#keys.index("task");
-    let start: KvKey | undefined;
-    for (;;) {
-      const [first] = await this.#reader.list(start === undefined ? { prefix } : { prefix, start }, 1);
-      if (first === undefined) return tasks;
-      const task = first.key[prefix.length] as string | Uint8Array;
-      tasks.push(fromKeyText(task));
-      start = this.#keys.after(prefix, task);
-    }
+    const tasks = await this.#tasks.tasks();
+    const read: ReadPage = async (last, size) => {
+      const pages = await Promise.all(tasks.map((task) => this.#tasks.page(task, last, size)));
+      return pages.flat().sort((a, b) => a.id < b.id ? -1 : 1).slice(0, size);
+    };
+    yield* this.#inOrder(read, after, limit);
   }
 
   async #page(prefix: KvKey, after: string | undefined, size: number): Promise<Page> {
@@ -187,10 +174,12 @@ export class Finder {
     if (stored === undefined) return false;
     const text = nameOf(key as KvKey);
     const wake = this.#keys.wake(stored.shared ?? id, stored.index);
+    const list = listOf(this.#keys, stored);
     const keys = [
       this.#keys.schedule(id),
       ...(wake === undefined ? [] : [wake]),
-      ...this.#keys.listings(id, stored.index),
+      ...(list === undefined ? [] : [list.key]),
+      ...this.#keys.listings(id, stored.index, stored.list),
       ...this.#keys.names(stored.index),
     ];
     return keys.some((one) => nameOf(one) === text);
@@ -218,8 +207,9 @@ function pageSize(limit: number): number {
 }
 
 /** Whether an entry is others' as well, so that it stays when one of them has moved on. */
-function isSharedWake(keys: Keys, entry: KvEntryLike): boolean {
-  return entry.key[1] === keys.wakes[1] && readWake(entry).shared !== undefined;
+function isShared(keys: Keys, entry: KvEntryLike): boolean {
+  const [, kind] = entry.key;
+  return kind === keys.lists[1] || (kind === keys.wakes[1] && readWake(entry).shared !== undefined);
 }
 
 function fits(index: DocumentIndex, query: DocumentQuery): boolean {

@@ -28,6 +28,8 @@ export class Keys {
   /** Of everything about when documents wake. */
   readonly wakes: KvKey;
   readonly schedules: KvKey;
+  /** Of lists of live documents, by their tasks. */
+  readonly lists: KvKey;
   /** Of documents that run and do not wake. */
   readonly running: KvKey;
   readonly #prefix: string;
@@ -39,6 +41,7 @@ export class Keys {
     this.changed = [prefix, "meta", "changed"];
     this.wakes = [prefix, "wake"];
     this.schedules = [prefix, "schedule"];
+    this.lists = [prefix, "tasks"];
     this.running = [prefix, "running"];
   }
 
@@ -96,15 +99,29 @@ export class Keys {
     return lane === null || wakeAt === null ? undefined : [...this.lane(lane), wakeAt, keyText(name)];
   }
 
-  /** What a document is found by, beside its wake time, its name and its key. */
-  listings(id: string, index: DocumentIndex): readonly KvKey[] {
+  /** Of lists of live documents of a task. */
+  listsOf(task: string): KvKey {
+    return [...this.lists, keyText(task)];
+  }
+
+  /** A list of live documents of a task. */
+  list(name: string, task: string): KvKey {
+    return [...this.lists, keyText(task), name];
+  }
+
+  /**
+   * What a document is found by, beside its wake time, its name and its key.
+   *
+   * @param list The name of the list that tells its task, if one does.
+   */
+  listings(id: string, index: DocumentIndex, list: string | undefined): readonly KvKey[] {
     const part = keyText(id);
     const keys: KvKey[] = [];
     if (index.running && (index.lane === null || index.wakeAt === null)) {
       keys.push([...this.running, part]);
     }
     if (!index.live) return keys;
-    keys.push([...this.having("task", index.task), part]);
+    if (list === undefined) keys.push([...this.having("task", index.task), part]);
     if (isOwnerIndexed(index.owner)) {
       keys.push([...this.having("owner", index.owner), part]);
     }

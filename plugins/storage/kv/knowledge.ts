@@ -2,7 +2,7 @@ import type { KvKey } from "./handle.ts";
 import { nameOf } from "./keys.ts";
 import type { Pointer } from "./ledger.ts";
 import type { Read } from "./reader.ts";
-import type { SharedWake } from "./shared_wake.ts";
+import type { SharedEntry } from "./shared_wake.ts";
 import type { Place } from "./writes.ts";
 
 /**
@@ -17,12 +17,12 @@ export class Knowledge {
   readonly missingDocuments = new Set<string>();
   readonly missingPointers = new Map<string, KvKey>();
   /** Shared entries of when documents wake, by their names. */
-  readonly wakes = new Map<string, SharedWake | undefined>();
+  readonly wakes = new Map<string, SharedEntry | undefined>();
   readonly missingWakes = new Map<string, KvKey>();
-  readonly #remembered: (name: string) => SharedWake | undefined;
+  readonly #remembered: (name: string) => SharedEntry | undefined;
 
   /** @param remembered Answers a shared entry that need not be read. */
-  constructor(remembered: (name: string) => SharedWake | undefined) {
+  constructor(remembered: (name: string) => SharedEntry | undefined) {
     this.#remembered = remembered;
   }
 
@@ -33,7 +33,7 @@ export class Knowledge {
   }
 
   /** The entry of when it wakes that a document shares. */
-  wake({ name, key }: Place): SharedWake | undefined {
+  wake({ name, key }: Place): SharedEntry | undefined {
     if (this.wakes.has(name)) return this.wakes.get(name);
     const entry = this.#remembered(name);
     if (entry === undefined) this.missingWakes.set(name, key);

@@ -4,7 +4,7 @@ import type { KvAtomicLike, KvKey } from "./handle.ts";
 import type { Keys } from "./keys.ts";
 import { nameOf } from "./keys.ts";
 import type { Read, Reader } from "./reader.ts";
-import { readWake, type SharedWake } from "./shared_wake.ts";
+import { readWake, type SharedEntry } from "./shared_wake.ts";
 import { WakeCache } from "./wake_cache.ts";
 import { NO_VALUE } from "./writes.ts";
 
@@ -92,9 +92,9 @@ export class Ledger {
   }
 
   /** Shared entries of when documents wake, as they are now. */
-  async sharedWakes(places: ReadonlyMap<string, KvKey>): Promise<Map<string, SharedWake | undefined>> {
+  async sharedWakes(places: ReadonlyMap<string, KvKey>): Promise<Map<string, SharedEntry | undefined>> {
     const entries = await this.#reader.getMany([...places.values()]);
-    const found = new Map<string, SharedWake | undefined>();
+    const found = new Map<string, SharedEntry | undefined>();
     [...places.keys()].forEach((name, i) => {
       const entry = entries[i]!.versionstamp === null ? undefined : readWake(entries[i]!).shared;
       if (entry !== undefined) this.wakes.set(entry);

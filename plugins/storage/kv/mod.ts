@@ -40,6 +40,7 @@ export type { KvOptions } from "./options.ts";
  * | `wake`, task, wake time, name | the byte, and a list of ids: of those of one commit that wake at one instant |
  * | `name`, name, owner       | the id of the live schedule; likewise `key`, key, owner                          |
  * | `task`, task, id          | nothing, while it is live; likewise `owner`, `target`, `group` and `tag`         |
+ * | `tasks`, task, name       | a byte and a list of ids instead: of live ones that were created in one commit for one instant |
  * | `meta`, `version`         | the version of all this                                                          |
  * | `meta`, `last`            | nothing; its versionstamp is that of the last commit                             |
  * | `meta`, `changed`         | counts what other instances should look at; what is watched                      |

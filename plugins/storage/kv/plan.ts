@@ -17,7 +17,7 @@ import { type Keys, nameOf } from "./keys.ts";
 import type { Knowledge } from "./knowledge.ts";
 import type { Read } from "./reader.ts";
 import { SharedEntries } from "./shared_entries.ts";
-import { sharedBytes, type SharedWake } from "./shared_wake.ts";
+import { sharedBytes, type SharedEntry } from "./shared_wake.ts";
 import { type DocumentWrite, NO_WRITE, planWrite, type Sharing } from "./writes.ts";
 
 /** What became of a change that was to be added; `full`: it may fit into a further commit. */
@@ -102,7 +102,7 @@ export class Plan {
   }
 
   /** Removes an id from a shared entry in which it does not belong. */
-  stray(entry: SharedWake, id: string): boolean {
+  stray(entry: SharedEntry, id: string): boolean {
     if (!this.#shared.hasLeft(entry)) {
       const [mutations, bytes] = [this.#mutations + 1, this.#bytes + sharedBytes(entry)];
       if (mutations > MAX_KV_MUTATIONS || bytes > MAX_KV_COMMIT_BYTES || this.#checks() >= this.#maxChecks) {
@@ -116,7 +116,7 @@ export class Plan {
   }
 
   /** The commit went through: answers the shared entries that it has changed. */
-  committed(versionstamp: string): readonly SharedWake[] {
+  committed(versionstamp: string): readonly SharedEntry[] {
     return this.#shared.committed(this.writes, versionstamp);
   }
 
@@ -218,7 +218,7 @@ export class Plan {
 
   #accept(writes: readonly Write[]): Added | undefined {
     const planned = new Map<string, DocumentWrite>();
-    const [joined, left] = [new Set<string>(), new Set<SharedWake>()];
+    const [joined, left] = [new Set<string>(), new Set<SharedEntry>()];
     let [mutations, bytes] = [this.#mutations, this.#bytes];
     for (const { before, after } of writes) {
       const id = (after ?? before)!.id;
@@ -230,12 +230,9 @@ export class Plan {
         (earlier === undefined ? 0 : mutationsOf(earlier));
       bytes += write.bytes - (earlier?.bytes ?? 0);
       planned.set(id, write);
-      if (write.joins !== undefined && !this.#shared.hasJoined(write.joins.name)) joined.add(write.joins.name);
-      if (write.left !== undefined) {
-        if (!this.#shared.hasLeft(write.left)) left.add(write.left);
-        // It is as it was when it joined the entry, and that is checked.
-        if (write.left.ids.has(id)) this.#seenIds.delete(id);
-      }
+      for (const { name } of write.joins) if (!this.#shared.hasJoined(name)) joined.add(name);
+      for (const entry of write.left) if (!this.#shared.hasLeft(entry)) left.add(entry);
+      if (write.isChecked) this.#seenIds.delete(id);
       for (const key of write.takes) if (this.#known.isAskedFor(key)) this.#seenNames.set(nameOf(key), key);
     }
     mutations += joined.size + left.size;

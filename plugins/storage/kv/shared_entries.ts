@@ -1,6 +1,6 @@
 import { type DocumentIndex, MAX_KV_SHARED_WAKE, MAX_KV_VALUE_BYTES } from "../../../src/contract/mod.ts";
 import type { KvAtomicLike } from "./handle.ts";
-import { idBytes, mayStandAlone, sharedValue, type SharedWake, sharesWake } from "./shared_wake.ts";
+import { idBytes, mayStandAlone, type SharedEntry, sharedValue, sharesWake } from "./shared_wake.ts";
 import type { DocumentWrite, Place } from "./writes.ts";
 
 type Writes = ReadonlyMap<string, DocumentWrite>;
@@ -12,7 +12,7 @@ export class SharedEntries {
   /** Those that are joined. */
   readonly #joined = new Set<string>();
   /** Those that are left, or may be, with the ids that are in them by mistake. */
-  readonly #left = new Map<SharedWake, Set<string>>();
+  readonly #left = new Map<SharedEntry, Set<string>>();
 
   /** Answers the name of the entry in which a document is to stand together with others, if it is one for that. */
   share = (id: string, index: DocumentIndex): string | undefined => {
@@ -39,18 +39,18 @@ export class SharedEntries {
     return this.#joined.has(name);
   }
 
-  hasLeft(entry: SharedWake): boolean {
+  hasLeft(entry: SharedEntry): boolean {
     return this.#left.has(entry);
   }
 
   /** These are counted in the commit from now on. */
-  count(joined: Iterable<string>, left: Iterable<SharedWake>): void {
+  count(joined: Iterable<string>, left: Iterable<SharedEntry>): void {
     for (const name of joined) this.#joined.add(name);
     for (const entry of left) if (!this.#left.has(entry)) this.#left.set(entry, new Set());
   }
 
   /** An id stands by mistake in an entry that is counted. */
-  stray(entry: SharedWake, id: string): void {
+  stray(entry: SharedEntry, id: string): void {
     this.#left.get(entry)!.add(id);
   }
 
@@ -75,29 +75,30 @@ export class SharedEntries {
     for (const [{ key }, { running, ids }] of joining(writes)) commit.set(key, sharedValue(running, ids));
   }
 
-  /** The commit went through: answers the entries that it has changed, as they are now. */
-  committed(writes: Writes, versionstamp: string): readonly SharedWake[] {
-    const changed: SharedWake[] = [];
+  /** The commit went through: answers the entries that it has changed, as they are now, and those of what it has begun to run. */
+  committed(writes: Writes, versionstamp: string): readonly SharedEntry[] {
+    const changed: SharedEntry[] = [];
     for (const [entry, gone] of this.#leaving(writes)) {
       for (const id of gone) entry.ids.delete(id);
       entry.versionstamp = versionstamp;
       changed.push(entry);
     }
     for (const [{ name, key }, { running, ids }] of joining(writes)) {
-      changed.push({ name, key, running, ids: new Set(ids), versionstamp });
+      if (running) changed.push({ name, key, running, ids: new Set(ids), versionstamp });
     }
     return changed;
   }
 
   /** Which ids go from which entries. */
-  #leaving(writes: Writes): ReadonlyMap<SharedWake, ReadonlySet<string>> {
-    const leaving = new Map<SharedWake, Set<string>>();
+  #leaving(writes: Writes): ReadonlyMap<SharedEntry, ReadonlySet<string>> {
+    const leaving = new Map<SharedEntry, Set<string>>();
     for (const [entry, strays] of this.#left) if (strays.size > 0) leaving.set(entry, new Set(strays));
     for (const [id, { left }] of writes) {
-      if (left === undefined) continue;
-      const gone = leaving.get(left);
-      if (gone === undefined) leaving.set(left, new Set([id]));
-      else gone.add(id);
+      for (const entry of left) {
+        const gone = leaving.get(entry);
+        if (gone === undefined) leaving.set(entry, new Set([id]));
+        else gone.add(id);
+      }
     }
     return leaving;
   }
@@ -117,10 +118,11 @@ interface Joining {
 function joining(writes: Writes): Iterable<readonly [Place, Joining]> {
   const places = new Map<string, [Place, Joining]>();
   for (const [id, { joins, stored }] of writes) {
-    if (joins === undefined) continue;
-    const place = places.get(joins.name);
-    if (place === undefined) places.set(joins.name, [joins, { running: stored!.index.running, ids: [id] }]);
-    else place[1].ids.push(id);
+    for (const one of joins) {
+      const place = places.get(one.name);
+      if (place === undefined) places.set(one.name, [one, { running: stored!.index.running, ids: [id] }]);
+      else place[1].ids.push(id);
+    }
   }
   return places.values();
 }

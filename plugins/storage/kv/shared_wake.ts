@@ -11,7 +11,7 @@ import { fromKeyText, keyBytes } from "./keys.ts";
  * it holds a document's id, that document is as it was when it joined, and a check of the entry checks all that are in it.
  * What is known of it is brought up to date when a commit goes through.
  */
-export interface SharedWake {
+export interface SharedEntry {
   /** Takes the place of an id in its key; unique for ever. */
   readonly name: string;
   readonly key: KvKey;
@@ -58,7 +58,7 @@ export function idBytes(id: string): number {
 }
 
 /** At least what an entry takes with its key. */
-export function sharedBytes({ key, ids }: SharedWake): number {
+export function sharedBytes({ key, ids }: SharedEntry): number {
   let bytes = keyBytes(key);
   for (const id of ids) bytes += idBytes(id);
   return bytes;
@@ -71,7 +71,7 @@ export interface WakeEntry {
   readonly size: number;
   readonly running: boolean;
   /** The entry, where it is shared. */
-  readonly shared: SharedWake | undefined;
+  readonly shared: SharedEntry | undefined;
   readonly entry: KvEntryLike;
 }
 

@@ -1,27 +1,28 @@
 import { MAX_KV_KNOWN_WAKES } from "../../../src/contract/mod.ts";
-import type { SharedWake } from "./shared_wake.ts";
+import type { SharedEntry } from "./shared_wake.ts";
 
 interface Known {
-  readonly entry: SharedWake;
+  readonly entry: SharedEntry;
   readonly era: number;
 }
 
 /**
- * The shared entries of what runs, as they were read or written last: by whoever began the runs, they are also left. Those of
- * what is over are found when they are due. They are trusted until somebody else has written.
+ * Shared entries as they were read or written last: those of what runs, and the lists of its documents. By whoever began the
+ * runs, they are also left. Those of what waits or is over are found when they are due. They are trusted until somebody else
+ * has written.
  */
 export class WakeCache {
   readonly #entries = new Map<string, Known>();
   #era = 0;
 
   /** What is there now, if that is known. */
-  trusted(name: string): SharedWake | undefined {
+  trusted(name: string): SharedEntry | undefined {
     const known = this.#entries.get(name);
     return known?.era === this.#era ? known.entry : undefined;
   }
 
   /** What was there last, as far as that is known. */
-  latest(name: string): SharedWake | undefined {
+  latest(name: string): SharedEntry | undefined {
     return this.#entries.get(name)?.entry;
   }
 
@@ -31,9 +32,9 @@ export class WakeCache {
   }
 
   /** Keeps what is there now. */
-  set(entry: SharedWake): void {
+  set(entry: SharedEntry): void {
     this.#entries.delete(entry.name);
-    if (!entry.running || entry.ids.size === 0) return;
+    if (entry.ids.size === 0) return;
     this.#entries.set(entry.name, { entry, era: this.#era });
     if (this.#entries.size > MAX_KV_KNOWN_WAKES) {
       this.#entries.delete(this.#entries.keys().next().value!);

@@ -2,7 +2,7 @@ import type { DocumentIndex, ScheduleDocument } from "../../../src/contract/mod.
 import { type Encoded, encodeDocument, type Stored } from "./codec.ts";
 import type { KvKey } from "./handle.ts";
 import { keyBytes, type Keys, nameOf } from "./keys.ts";
-import { aloneValue, idBytes, type SharedWake } from "./shared_wake.ts";
+import { aloneValue, idBytes, type SharedEntry } from "./shared_wake.ts";
 
 /** An entry that a document shares with others. */
 export interface Place {
@@ -20,10 +20,12 @@ export interface DocumentWrite {
   readonly bytes: number;
   /** Names and keys that it takes. */
   readonly takes: readonly KvKey[];
-  /** The shared entry in which it is to stand. */
-  readonly joins: Place | undefined;
-  /** The one that it leaves. */
-  readonly left: SharedWake | undefined;
+  /** The shared entries in which it is to stand. */
+  readonly joins: readonly Place[];
+  /** Those that it leaves. */
+  readonly left: readonly SharedEntry[];
+  /** Whether the document is as it was read as long as one that it leaves is. */
+  readonly isChecked: boolean;
 }
 
 /** A write that changes nothing. */
@@ -33,8 +35,9 @@ export const NO_WRITE: DocumentWrite = {
   stored: undefined,
   bytes: 0,
   takes: [],
-  joins: undefined,
-  left: undefined,
+  joins: [],
+  left: [],
+  isChecked: false,
 };
 
 /** What is needed to plan a write, of shared entries. */
@@ -42,7 +45,7 @@ export interface Sharing {
   /** Answers the name of the one in which a document is to stand, if it shares one. */
   share(id: string, index: DocumentIndex): string | undefined;
   /** The one that it stands in; undefined for one that is not there, or not known yet. */
-  find(place: Place): SharedWake | undefined;
+  find(place: Place): SharedEntry | undefined;
 }
 
 /** Plans what is written for a document: itself, and all by which it is found. */
@@ -53,25 +56,29 @@ export function planWrite(
   after: ScheduleDocument | null,
   sharing: Sharing,
 ): DocumentWrite {
-  const encoded = after === null ? undefined : encodeDocument(after, before?.texts, sharing.share);
+  const encoded = after === null ? undefined : encodeDocument(after, before, sharing.share);
   const [old, now] = [before?.index, encoded?.stored.index];
   const sets: (readonly [KvKey, unknown])[] = [];
   const deletes: KvKey[] = [];
   writeParts(keys, id, before, encoded, sets, deletes);
   // The wake entry is written with the document each time, so that its versionstamp tells whether it is up to date.
-  const leaves = placeOf(keys, before);
-  const joins = placeOf(keys, encoded?.stored);
-  const wasAt = old && leaves === undefined ? keys.wake(id, old) : undefined;
-  const isAt = now && joins === undefined ? keys.wake(id, now) : undefined;
+  const from = placeOf(keys, before);
+  const to = placeOf(keys, encoded?.stored);
+  const wasAt = old && from === undefined ? keys.wake(id, old) : undefined;
+  const isAt = now && to === undefined ? keys.wake(id, now) : undefined;
   const stays = isAt !== undefined && old?.lane === now!.lane && old.wakeAt === now!.wakeAt;
   if (wasAt !== undefined && !stays) deletes.push(wasAt);
   if (isAt !== undefined) sets.push([isAt, aloneValue(now!.running)]);
   const takes: KvKey[] = [];
   if (old === undefined || now === undefined || !isListedAlike(old, now)) {
-    difference(keys.listings(id, old ?? NOTHING), keys.listings(id, now ?? NOTHING), {
-      gone: (key) => deletes.push(key),
-      come: (key) => sets.push([key, NO_VALUE]),
-    });
+    difference(
+      keys.listings(id, old ?? NOTHING, before?.list),
+      keys.listings(id, now ?? NOTHING, encoded?.stored.list),
+      {
+        gone: (key) => deletes.push(key),
+        come: (key) => sets.push([key, NO_VALUE]),
+      },
+    );
     difference(keys.names(old ?? NOTHING), keys.names(now ?? NOTHING), {
       gone: (key) => deletes.push(key),
       come: (key) => {
@@ -80,15 +87,38 @@ export function planWrite(
       },
     });
   }
-  const bytes = bytesOf(sets, deletes) + (joins === undefined ? 0 : keyBytes(joins.key) + idBytes(id));
-  const left = leaves && sharing.find(leaves);
-  return { sets, deletes, stored: encoded?.stored, bytes, takes, joins, left };
+  const joins = to === undefined ? [] : [to];
+  const entry = from && sharing.find(from);
+  const left = entry === undefined ? [] : [entry];
+  if (before?.list !== encoded?.stored.list) changeList(keys, before, encoded?.stored, sharing, joins, left);
+  let bytes = bytesOf(sets, deletes);
+  for (const { key } of joins) bytes += keyBytes(key) + idBytes(id);
+  return { sets, deletes, stored: encoded?.stored, bytes, takes, joins, left, isChecked: entry?.ids.has(id) === true };
 }
 
 function placeOf(keys: Keys, stored: Stored | undefined): Place | undefined {
   const name = stored?.shared;
   const key = name === undefined ? undefined : keys.wake(name, stored!.index);
   return key && { name: name!, key };
+}
+
+function changeList(
+  keys: Keys,
+  before: Stored | undefined,
+  after: Stored | undefined,
+  sharing: Sharing,
+  joins: Place[],
+  left: SharedEntry[],
+): void {
+  const [from, to] = [before && listOf(keys, before), after && listOf(keys, after)];
+  const entry = from && sharing.find(from);
+  if (entry !== undefined) left.push(entry);
+  if (to !== undefined) joins.push(to);
+}
+
+/** The list that tells a document's task, if one does. */
+export function listOf(keys: Keys, { list, index }: Stored): Place | undefined {
+  return list === undefined ? undefined : { name: list, key: keys.list(list, index.task) };
 }
 
 function writeParts(
