@@ -199,7 +199,7 @@ const DRIVERS: readonly Mutant[] = [
     name: "kv: writes one document too few",
     file: "plugins/storage/kv/plan.ts",
     line: "for (const [id, write] of planned) this.writes.set(id, write);",
-    becomes: "for (const [id, write] of [...planned].slice(planned.size > 1 ? 1 : 0)) this.writes.set(id, write);",
+    becomes: "for (const [id, write] of planned.slice(planned.length > 1 ? 1 : 0)) this.writes.set(id, write);",
     store: "kv",
     seed: 0,
   },

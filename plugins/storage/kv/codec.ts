@@ -21,6 +21,8 @@ export interface StoredTexts {
 /** A document as a store holds it. */
 export interface Stored {
   readonly document: ScheduleDocument;
+  /** The text of its definition, which is written back with each progress; undefined where it cannot be read. */
+  readonly definition: string | undefined;
   /** Why it cannot be read, and that is not noted yet. */
   readonly damage?: string;
   /** Kept for those that cannot be read, for a person to look at. */
@@ -63,7 +65,13 @@ const DIGIT_ZERO = 48;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const definitionTexts = new WeakMap<ScheduleDefinition, string>();
+
+/** Bytes that texts are encoded into, one behind the other; a new piece once they are used up. */
+const PIECE_BYTES = 64 * 1024;
+/** A longer text, in characters, is encoded by itself. */
+const LONG_TEXT = 4_000;
+let piece = new Uint8Array(0);
+let used = 0;
 
 /** What is written for a document, and what is then known of it. */
 export interface Encoded {
@@ -87,15 +95,15 @@ export function encodeDocument(
   const index = documentIndex(document);
   const shared = share(document.id, index);
   const list = isListedAlready(before?.index, index) ? before!.list : listBeside(shared, document.id, index);
-  const { definition, progress } = texts ?? textsOf(document);
-  const bytes = encoder.encode(`${headerText(index, document.parked, shared, list)}\n${definition}\n${progress}`);
+  const { definition, progress } = texts ?? textsOf(document, before);
+  const bytes = encodeText(`${headerText(index, document.parked, shared, list)}\n${definition}\n${progress}`);
   const parts = Math.max(1, Math.ceil(bytes.length / MAX_KV_VALUE_BYTES));
   if (parts <= MAX_KV_PARTS) bytes[PARTS_AT] = DIGIT_ZERO + parts;
   const values = Array.from(
     { length: parts },
     (_, n) => bytes.subarray(n * MAX_KV_VALUE_BYTES, (n + 1) * MAX_KV_VALUE_BYTES),
   );
-  const stored: Stored = { document, index, parts, size: bytes.length, shared, list };
+  const stored: Stored = { document, definition, index, parts, size: bytes.length, shared, list };
   return { stored: texts === undefined ? stored : { ...stored, texts }, values };
 }
 
@@ -127,22 +135,27 @@ export function decodeDocument(id: string, values: readonly unknown[]): Stored {
   try {
     const read = { id, definition: JSON.parse(definition), progress: readProgress(progress) };
     const document = checkDocument(parked === null ? read : { ...read, parked });
-    // It is written back with the next progress.
-    definitionTexts.set(document.definition, definition);
-    return parked === null ? { ...known, document } : { ...known, document, texts };
+    return parked === null ? { ...known, document, definition } : { ...known, document, definition, texts };
   } catch (error) {
     const damage = error instanceof Error ? error.message : String(error);
     const document = remains(id, index, parked ?? damage);
-    return parked === null ? { ...known, document, texts, damage } : { ...known, document, texts };
+    const unread = { ...known, document, definition: undefined, texts };
+    return parked === null ? { ...unread, damage } : unread;
   }
 }
 
-function textsOf({ definition, progress }: ScheduleDocument): StoredTexts {
-  let text = definitionTexts.get(definition);
-  if (text === undefined) {
-    definitionTexts.set(definition, text = JSON.stringify(definition));
-  }
-  return { definition: text, progress: writeProgress(progress) };
+function textsOf({ definition, progress }: ScheduleDocument, before: Stored | undefined): StoredTexts {
+  const known = before?.document.definition === definition ? before.definition : undefined;
+  return { definition: known ?? JSON.stringify(definition), progress: writeProgress(progress) };
+}
+
+/** A text as UTF-8. A buffer for each costs more than the encoding. */
+function encodeText(text: string): Uint8Array {
+  if (text.length > LONG_TEXT) return encoder.encode(text);
+  const room = 3 * text.length;
+  if (used + room > piece.length) [piece, used] = [new Uint8Array(PIECE_BYTES), 0];
+  const { written } = encoder.encodeInto(text, piece.subarray(used, used + room));
+  return piece.subarray(used, used += written);
 }
 
 /** Whether a document was live before and of the same task, so that it stays where that is told. */

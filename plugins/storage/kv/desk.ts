@@ -6,7 +6,7 @@ import type { News } from "./news.ts";
 import type { Knowledge } from "./knowledge.ts";
 import type { Plan } from "./plan.ts";
 import { jitter, type Reader } from "./reader.ts";
-import { listOf } from "./writes.ts";
+import { Places } from "./places.ts";
 
 /** Longest pause after a conflict, in milliseconds; the first is the shortest. */
 const LONGEST_PAUSE_MS = 100;
@@ -72,7 +72,8 @@ export class Desk {
     for (const entry of plan.committed(versionstamp)) this.ledger.wakes.set(entry);
     if (told === "now") this.#news.told();
     for (const [id, { stored }] of plan.writes) {
-      if (stored === undefined) this.ledger.cache.delete(id);
+      // One that is over is next looked at when its record goes; where many are, it would not be remembered so long.
+      if (stored === undefined || !stored.index.live) this.ledger.cache.delete(id);
       else this.ledger.cache.set(id, { versionstamp, stored });
     }
     return true;
@@ -104,9 +105,9 @@ export class Desk {
 
   /** Reads the lists that documents stand in, which they leave when they are over. */
   async learnLists(known: Knowledge): Promise<void> {
-    const places = new Map<string, KvKey>();
+    const [lists, places] = [new Places(this.keys), new Map<string, KvKey>()];
     for (const read of known.documents.values()) {
-      const place = read && listOf(this.keys, read.stored);
+      const place = read && lists.list(read.stored);
       if (place === undefined || known.wakes.has(place.name)) continue;
       const trusted = this.ledger.wakes.trusted(place.name);
       if (trusted === undefined) places.set(place.name, place.key);

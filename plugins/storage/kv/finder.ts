@@ -13,7 +13,7 @@ import type { DocumentCache } from "./document_cache.ts";
 import type { Read, Reader } from "./reader.ts";
 import { readWake } from "./shared_wake.ts";
 import { type Lead, TaskListing } from "./task_listing.ts";
-import { listOf, NO_VALUE } from "./writes.ts";
+import { NO_VALUE } from "./writes.ts";
 
 /** Ids to look at, in order. */
 type Page = readonly Lead[];
@@ -174,11 +174,10 @@ export class Finder {
     if (stored === undefined) return false;
     const text = nameOf(key as KvKey);
     const wake = this.#keys.wake(stored.shared ?? id, stored.index);
-    const list = listOf(this.#keys, stored);
     const keys = [
       this.#keys.schedule(id),
       ...(wake === undefined ? [] : [wake]),
-      ...(list === undefined ? [] : [list.key]),
+      ...(stored.list === undefined ? [] : [this.#keys.list(stored.list, stored.index.task)]),
       ...this.#keys.listings(id, stored.index, stored.list),
       ...this.#keys.names(stored.index),
     ];

@@ -3,7 +3,7 @@ import { nameOf } from "./keys.ts";
 import type { Pointer } from "./ledger.ts";
 import type { Read } from "./reader.ts";
 import type { SharedEntry } from "./shared_wake.ts";
-import type { Place } from "./writes.ts";
+import type { Place } from "./places.ts";
 
 /**
  * What is known of the store while a commit is planned. What is not known is taken to be absent, which new ids and names

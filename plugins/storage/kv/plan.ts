@@ -15,6 +15,7 @@ import { tooMuch } from "./errors.ts";
 import type { KvAtomicLike, KvKey } from "./handle.ts";
 import { type Keys, nameOf } from "./keys.ts";
 import type { Knowledge } from "./knowledge.ts";
+import { Places } from "./places.ts";
 import type { Read } from "./reader.ts";
 import { SharedEntries } from "./shared_entries.ts";
 import { sharedBytes, type SharedEntry } from "./shared_wake.ts";
@@ -47,15 +48,16 @@ export class Plan {
   readonly #checkedNames = new Map<string, KvKey>();
   #mutations = OWN_MUTATIONS;
   #bytes = OWN_BYTES;
-  #seenIds = new Set<string>();
-  #seenNames = new Map<string, KvKey>();
+  /** What the group that is being added has looked at. */
+  readonly #seenIds = new Set<string>();
+  readonly #seenNames = new Map<string, KvKey>();
 
   /** @param maxChecks How many keys may be checked; `Infinity` where one check stands for all of them. */
   constructor(keys: Keys, known: Knowledge, maxChecks: number) {
     this.#keys = keys;
     this.#known = known;
     this.#maxChecks = maxChecks;
-    this.#sharing = { share: this.#shared.share, find: (place) => known.wake(place) };
+    this.#sharing = { places: new Places(keys), share: this.#shared.share, find: (place) => known.wake(place) };
   }
 
   get isEmpty(): boolean {
@@ -72,8 +74,8 @@ export class Plan {
    * have changed.
    */
   add(group: Group, now: number): Added | "guessed" {
-    this.#seenIds = new Set();
-    this.#seenNames = new Map();
+    this.#seenIds.clear();
+    this.#seenNames.clear();
     const evaluation = evaluateGroup(group, (select) => this.#find(select), now);
     const conflict = evaluation.committed ? this.#conflict(evaluation.writes) : evaluation.reason;
     const isChecked = evaluation.committed && evaluation.writes.length > 0 && conflict === undefined;
@@ -86,8 +88,9 @@ export class Plan {
 
   /** Adds a change of one document that was read before. */
   change(read: Read, id: string, after: ScheduleDocument | null): Added {
-    this.#seenIds = new Set([id]);
-    this.#seenNames = new Map();
+    this.#seenIds.clear();
+    this.#seenIds.add(id);
+    this.#seenNames.clear();
     return this.#accept([{ before: read.stored.document, after }]) ??
       { committed: true, values: [] };
   }
@@ -117,7 +120,7 @@ export class Plan {
 
   /** The commit went through: answers the shared entries that it has changed. */
   committed(versionstamp: string): readonly SharedEntry[] {
-    return this.#shared.committed(this.writes, versionstamp);
+    return this.#shared.committed(versionstamp);
   }
 
   /** Writes down what is checked and changed. Removals go first: what one document leaves, another may take. */
@@ -217,8 +220,9 @@ export class Plan {
   }
 
   #accept(writes: readonly Write[]): Added | undefined {
-    const planned = new Map<string, DocumentWrite>();
-    const [joined, left] = [new Set<string>(), new Set<SharedEntry>()];
+    const planned: (readonly [string, DocumentWrite])[] = [];
+    const joined: string[] = [];
+    const left: SharedEntry[] = [];
     let [mutations, bytes] = [this.#mutations, this.#bytes];
     for (const { before, after } of writes) {
       const id = (after ?? before)!.id;
@@ -229,15 +233,19 @@ export class Plan {
       mutations += mutationsOf(write) -
         (earlier === undefined ? 0 : mutationsOf(earlier));
       bytes += write.bytes - (earlier?.bytes ?? 0);
-      planned.set(id, write);
-      for (const { name } of write.joins) if (!this.#shared.hasJoined(name)) joined.add(name);
-      for (const entry of write.left) if (!this.#shared.hasLeft(entry)) left.add(entry);
+      planned.push([id, write]);
+      for (const { name } of write.joins) {
+        if (!this.#shared.hasJoined(name) && !joined.includes(name)) joined.push(name);
+      }
+      for (const entry of write.left) {
+        if (!this.#shared.hasLeft(entry) && !left.includes(entry)) left.push(entry);
+      }
       if (write.isChecked) this.#seenIds.delete(id);
       for (const key of write.takes) if (this.#known.isAskedFor(key)) this.#seenNames.set(nameOf(key), key);
     }
-    mutations += joined.size + left.size;
+    mutations += joined.length + left.length;
     for (const entry of left) bytes += sharedBytes(entry);
-    const over = this.#over(mutations, bytes, left.size);
+    const over = this.#over(mutations, bytes, left.length);
     if (over !== undefined) return over;
     this.#shared.count(joined, left);
     for (const write of writes) this.#remember(write);

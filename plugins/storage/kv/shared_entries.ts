@@ -1,7 +1,8 @@
 import { type DocumentIndex, MAX_KV_SHARED_WAKE, MAX_KV_VALUE_BYTES } from "../../../src/contract/mod.ts";
 import type { KvAtomicLike } from "./handle.ts";
 import { idBytes, mayStandAlone, type SharedEntry, sharedValue, sharesWake } from "./shared_wake.ts";
-import type { DocumentWrite, Place } from "./writes.ts";
+import type { Place } from "./places.ts";
+import type { DocumentWrite } from "./writes.ts";
 
 type Writes = ReadonlyMap<string, DocumentWrite>;
 
@@ -13,6 +14,10 @@ export class SharedEntries {
   readonly #joined = new Set<string>();
   /** Those that are left, or may be, with the ids that are in them by mistake. */
   readonly #left = new Map<SharedEntry, Set<string>>();
+
+  /** Which ids leave which entries, and who is to stand in which, as the commit was filled. */
+  #leave: ReadonlyMap<SharedEntry, ReadonlySet<string>> = new Map();
+  #join: readonly (readonly [Place, Joining])[] = [];
 
   /** Answers the name of the entry in which a document is to stand together with others, if it is one for that. */
   share = (id: string, index: DocumentIndex): string | undefined => {
@@ -67,23 +72,28 @@ export class SharedEntries {
 
   /** Removes and stores entries. */
   fill(commit: KvAtomicLike, writes: Writes): void {
-    for (const [{ key, running, ids }, gone] of this.#leaving(writes)) {
+    this.#leave = this.#leaving(writes);
+    this.#join = joining(writes);
+    for (const [{ key, running, ids }, gone] of this.#leave) {
       const rest = [...ids].filter((id) => !gone.has(id));
       if (rest.length === 0) commit.delete(key);
       else commit.set(key, sharedValue(running, rest));
     }
-    for (const [{ key }, { running, ids }] of joining(writes)) commit.set(key, sharedValue(running, ids));
+    for (const [{ key }, { running, ids }] of this.#join) commit.set(key, sharedValue(running, ids));
   }
 
-  /** The commit went through: answers the entries that it has changed, as they are now, and those of what it has begun to run. */
-  committed(writes: Writes, versionstamp: string): readonly SharedEntry[] {
+  /**
+   * The commit that was filled went through: answers the entries that it has changed, as they are now, and those of what it
+   * has begun to run.
+   */
+  committed(versionstamp: string): readonly SharedEntry[] {
     const changed: SharedEntry[] = [];
-    for (const [entry, gone] of this.#leaving(writes)) {
+    for (const [entry, gone] of this.#leave) {
       for (const id of gone) entry.ids.delete(id);
       entry.versionstamp = versionstamp;
       changed.push(entry);
     }
-    for (const [{ name, key }, { running, ids }] of joining(writes)) {
+    for (const [{ name, key }, { running, ids }] of this.#join) {
       if (running) changed.push({ name, key, running, ids: new Set(ids), versionstamp });
     }
     return changed;
@@ -115,7 +125,7 @@ interface Joining {
 }
 
 /** Who is to stand in which entry. */
-function joining(writes: Writes): Iterable<readonly [Place, Joining]> {
+function joining(writes: Writes): readonly (readonly [Place, Joining])[] {
   const places = new Map<string, [Place, Joining]>();
   for (const [id, { joins, stored }] of writes) {
     for (const one of joins) {
@@ -124,5 +134,5 @@ function joining(writes: Writes): Iterable<readonly [Place, Joining]> {
       else place[1].ids.push(id);
     }
   }
-  return places.values();
+  return [...places.values()];
 }

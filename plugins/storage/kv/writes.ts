@@ -2,13 +2,8 @@ import type { DocumentIndex, ScheduleDocument } from "../../../src/contract/mod.
 import { type Encoded, encodeDocument, type Stored } from "./codec.ts";
 import type { KvKey } from "./handle.ts";
 import { keyBytes, type Keys, nameOf } from "./keys.ts";
+import type { Place, Places } from "./places.ts";
 import { aloneValue, idBytes, type SharedEntry } from "./shared_wake.ts";
-
-/** An entry that a document shares with others. */
-export interface Place {
-  readonly name: string;
-  readonly key: KvKey;
-}
 
 /** How a document's keys change, from what is stored to what is to be. */
 export interface DocumentWrite {
@@ -28,20 +23,23 @@ export interface DocumentWrite {
   readonly isChecked: boolean;
 }
 
+const NONE: readonly never[] = [];
+
 /** A write that changes nothing. */
 export const NO_WRITE: DocumentWrite = {
-  sets: [],
-  deletes: [],
+  sets: NONE,
+  deletes: NONE,
   stored: undefined,
   bytes: 0,
-  takes: [],
-  joins: [],
-  left: [],
+  takes: NONE,
+  joins: NONE,
+  left: NONE,
   isChecked: false,
 };
 
 /** What is needed to plan a write, of shared entries. */
 export interface Sharing {
+  readonly places: Places;
   /** Answers the name of the one in which a document is to stand, if it shares one. */
   share(id: string, index: DocumentIndex): string | undefined;
   /** The one that it stands in; undefined for one that is not there, or not known yet. */
@@ -57,68 +55,61 @@ export function planWrite(
   sharing: Sharing,
 ): DocumentWrite {
   const encoded = after === null ? undefined : encodeDocument(after, before, sharing.share);
-  const [old, now] = [before?.index, encoded?.stored.index];
+  const stored = encoded?.stored;
+  const [old, now] = [before?.index, stored?.index];
   const sets: (readonly [KvKey, unknown])[] = [];
   const deletes: KvKey[] = [];
   writeParts(keys, id, before, encoded, sets, deletes);
   // The wake entry is written with the document each time, so that its versionstamp tells whether it is up to date.
-  const from = placeOf(keys, before);
-  const to = placeOf(keys, encoded?.stored);
+  const from = before && sharing.places.wake(before);
+  const to = stored && sharing.places.wake(stored);
   const wasAt = old && from === undefined ? keys.wake(id, old) : undefined;
   const isAt = now && to === undefined ? keys.wake(id, now) : undefined;
   const stays = isAt !== undefined && old?.lane === now!.lane && old.wakeAt === now!.wakeAt;
   if (wasAt !== undefined && !stays) deletes.push(wasAt);
   if (isAt !== undefined) sets.push([isAt, aloneValue(now!.running)]);
-  const takes: KvKey[] = [];
-  if (old === undefined || now === undefined || !isListedAlike(old, now)) {
-    difference(
-      keys.listings(id, old ?? NOTHING, before?.list),
-      keys.listings(id, now ?? NOTHING, encoded?.stored.list),
-      {
-        gone: (key) => deletes.push(key),
-        come: (key) => sets.push([key, NO_VALUE]),
-      },
-    );
-    difference(keys.names(old ?? NOTHING), keys.names(now ?? NOTHING), {
-      gone: (key) => deletes.push(key),
-      come: (key) => {
-        sets.push([key, id]);
-        takes.push(key);
-      },
-    });
-  }
-  const joins = to === undefined ? [] : [to];
+  const takes = old === undefined || now === undefined || !isListedAlike(old, now)
+    ? writeListings(keys, id, before, stored, sets, deletes)
+    : NONE;
   const entry = from && sharing.find(from);
-  const left = entry === undefined ? [] : [entry];
-  if (before?.list !== encoded?.stored.list) changeList(keys, before, encoded?.stored, sharing, joins, left);
+  const isMoved = before?.list !== stored?.list;
+  const list = isMoved && before !== undefined ? sharing.places.list(before) : undefined;
+  const left = present(entry, list && sharing.find(list));
+  const joins = present(to, isMoved && stored !== undefined ? sharing.places.list(stored) : undefined);
   let bytes = bytesOf(sets, deletes);
-  for (const { key } of joins) bytes += keyBytes(key) + idBytes(id);
-  return { sets, deletes, stored: encoded?.stored, bytes, takes, joins, left, isChecked: entry?.ids.has(id) === true };
+  for (const place of joins) bytes += place.bytes + idBytes(id);
+  return { sets, deletes, stored, bytes, takes, joins, left, isChecked: entry?.ids.has(id) === true };
 }
 
-function placeOf(keys: Keys, stored: Stored | undefined): Place | undefined {
-  const name = stored?.shared;
-  const key = name === undefined ? undefined : keys.wake(name, stored!.index);
-  return key && { name: name!, key };
+/** Those of two that there are. */
+function present<T>(a: T | undefined, b: T | undefined): readonly T[] {
+  if (a === undefined) return b === undefined ? NONE : [b];
+  return b === undefined ? [a] : [a, b];
 }
 
-function changeList(
+/** Writes what a document is found by, beside when it wakes; answers the names and keys that it takes. */
+function writeListings(
   keys: Keys,
+  id: string,
   before: Stored | undefined,
   after: Stored | undefined,
-  sharing: Sharing,
-  joins: Place[],
-  left: SharedEntry[],
-): void {
-  const [from, to] = [before && listOf(keys, before), after && listOf(keys, after)];
-  const entry = from && sharing.find(from);
-  if (entry !== undefined) left.push(entry);
-  if (to !== undefined) joins.push(to);
-}
-
-/** The list that tells a document's task, if one does. */
-export function listOf(keys: Keys, { list, index }: Stored): Place | undefined {
-  return list === undefined ? undefined : { name: list, key: keys.list(list, index.task) };
+  sets: (readonly [KvKey, unknown])[],
+  deletes: KvKey[],
+): readonly KvKey[] {
+  const [old, now] = [before?.index ?? NOTHING, after?.index ?? NOTHING];
+  const takes: KvKey[] = [];
+  difference(keys.listings(id, old, before?.list), keys.listings(id, now, after?.list), {
+    gone: (key) => deletes.push(key),
+    come: (key) => sets.push([key, NO_VALUE]),
+  });
+  difference(keys.names(old), keys.names(now), {
+    gone: (key) => deletes.push(key),
+    come: (key) => {
+      sets.push([key, id]);
+      takes.push(key);
+    },
+  });
+  return takes;
 }
 
 function writeParts(
