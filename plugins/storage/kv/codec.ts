@@ -99,12 +99,15 @@ export function encodeDocument(
   const bytes = encodeText(`${headerText(index, document.parked, shared, list)}\n${definition}\n${progress}`);
   const parts = Math.max(1, Math.ceil(bytes.length / MAX_KV_VALUE_BYTES));
   if (parts <= MAX_KV_PARTS) bytes[PARTS_AT] = DIGIT_ZERO + parts;
-  const values = Array.from(
-    { length: parts },
+  const stored: Stored = { document, definition, index, parts, size: bytes.length, shared, list };
+  return { stored: texts === undefined ? stored : { ...stored, texts }, values: parts === 1 ? [bytes] : cut(bytes) };
+}
+
+function cut(bytes: Uint8Array): readonly Uint8Array[] {
+  return Array.from(
+    { length: Math.ceil(bytes.length / MAX_KV_VALUE_BYTES) },
     (_, n) => bytes.subarray(n * MAX_KV_VALUE_BYTES, (n + 1) * MAX_KV_VALUE_BYTES),
   );
-  const stored: Stored = { document, definition, index, parts, size: bytes.length, shared, list };
-  return { stored: texts === undefined ? stored : { ...stored, texts }, values };
 }
 
 /** How many bytes a document takes as JSON, as {@linkcode StorageSupports.maxDocumentBytes} counts them. */
@@ -135,7 +138,9 @@ export function decodeDocument(id: string, values: readonly unknown[]): Stored {
   try {
     const read = { id, definition: JSON.parse(definition), progress: readProgress(progress) };
     const document = checkDocument(parked === null ? read : { ...read, parked });
-    return parked === null ? { ...known, document, definition } : { ...known, document, definition, texts };
+    if (parked !== null) return { ...known, document, definition, texts };
+    const { parts, size, shared, list } = known;
+    return { document, definition, index, parts, size, shared, list };
   } catch (error) {
     const damage = error instanceof Error ? error.message : String(error);
     const document = remains(id, index, parked ?? damage);
@@ -238,8 +243,8 @@ function indexOf(header: Header): DocumentIndex {
 
 /** Values joined to their text; a value of another type, which somebody else put there, is no text. */
 function joined(values: readonly unknown[]): string {
+  if (values.length === 1) return values[0] instanceof Uint8Array ? decoder.decode(values[0]) : "";
   const bytes = values.map((value) => value instanceof Uint8Array ? value : new Uint8Array());
-  if (bytes.length === 1) return decoder.decode(bytes[0]);
   const all = new Uint8Array(bytes.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of bytes) {

@@ -137,9 +137,7 @@ export class Plan {
       this.#shared.check(commit, this.writes);
     }
     const taken = new Set<string>();
-    for (const { takes } of this.writes.values()) {
-      for (const key of takes) taken.add(nameOf(key));
-    }
+    for (const { takes } of this.writes.values()) for (const key of takes) taken.add(nameOf(key));
     for (const { deletes } of this.writes.values()) {
       for (const key of deletes) {
         if (taken.size === 0 || !taken.has(nameOf(key))) commit.delete(key);

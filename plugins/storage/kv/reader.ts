@@ -97,7 +97,9 @@ export class Reader {
     known: (id: string, versionstamp: string) => Stored | undefined,
   ): Promise<readonly (Read | undefined)[]> {
     const entries = await this.#entries(ids);
-    return await Promise.all(entries.map((entry, i) => this.#document(ids[i]!, entry, known)));
+    const reads = entries.map((entry, i) => this.#document(ids[i]!, entry, known));
+    // Those of one value are there already, and a promise for each of thousands costs more than the question.
+    return reads.some((read) => read instanceof Promise) ? await Promise.all(reads) : reads as (Read | undefined)[];
   }
 
   /**

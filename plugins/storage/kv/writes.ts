@@ -121,8 +121,8 @@ function writeParts(
   deletes: KvKey[],
 ): void {
   const key = (n: number) => n === 0 ? keys.schedule(id) : keys.part(id, n);
-  const values = encoded?.values ?? [];
-  values.forEach((value, n) => sets.push([key(n), value]));
+  const values = encoded?.values ?? NONE;
+  for (let n = 0; n < values.length; n++) sets.push([key(n), values[n]]);
   for (let n = values.length; n < (before?.parts ?? 0); n++) {
     deletes.push(key(n));
   }
