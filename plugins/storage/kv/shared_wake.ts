@@ -10,6 +10,9 @@ import { fromKeyText, keyBytes } from "./keys.ts";
  * A document leaves it in the commit that moves it on, and the last one takes it along. Nobody joins it later. So as long as
  * it holds a document's id, that document is as it was when it joined, and a check of the entry checks all that are in it.
  * What is known of it is brought up to date when a commit goes through.
+ *
+ * The lists of live documents are such entries, too, but that a document stays in its list when it is changed: they check
+ * nothing.
  */
 export interface SharedEntry {
   /** Takes the place of an id in its key; unique for ever. */
