@@ -154,7 +154,7 @@ export const MAX_KV_LIST_BATCH = 500;
  * no more than 4 KiB to read where only one of them is left.
  */
 export const MAX_KV_SHARED_WAKE = 100;
-/** Such entries that a handle knows without reading them: those of 50,000 runs. */
+/** Such entries, and lists of live documents, that a handle knows without reading them: those of some 25,000 runs. */
 export const MAX_KV_KNOWN_WAKES = 500;
 /** How often a commit is made anew because another instance was faster: some seconds in all. */
 export const MAX_KV_ATTEMPTS = 50;
