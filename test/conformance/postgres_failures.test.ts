@@ -70,7 +70,7 @@ describe("postgres: connections that are lost", () => {
     }
   });
 
-  for (const statement of ["commit\0", "move_at"]) {
+  for (const statement of ["commit\0", "step_at"]) {
     it(`M6 a settlement whose answer is lost at ${JSON.stringify(statement)} is applied once and reported as what it was`, async () => {
       const { schema } = arrange();
       const proxy = await cuttableProxy(url);
@@ -119,7 +119,7 @@ describe("postgres: connections that are lost", () => {
     const proxy = await cuttableProxy(url);
     const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
     await store(storage, [document(1, 5_000)]);
-    proxy.loseAnswerTo("move_free");
+    proxy.loseAnswerTo("step_free");
     await expect(claim(storage)).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
     await until(async () => (await storage.get(id(1)))?.progress.runs.length === 1);
   });

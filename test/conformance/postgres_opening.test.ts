@@ -91,15 +91,15 @@ describe("postgres: opening and migrating", () => {
     await pool.query(`update "${schema}".meta set value = '99' where key = 'schema'`);
     await expect(opened({ pool, schema })).rejects.toMatchObject({
       code: "store_too_new",
-      message: expect.stringContaining("have schema 99; this version of the scheduler knows up to 2"),
+      message: expect.stringContaining("have schema 99; this version of the scheduler knows up to 3"),
     });
   });
 
-  it("M7 brings a store of the first schema to this one, with what it holds", async () => {
+  it.each([1, 2])("M7 brings a store of schema %i to this one, with what it holds", async (version) => {
     const { schema, pool } = arrange();
     const settings = { schema, tablePrefix: "" };
-    const [first] = migrationSteps(settings, 0);
-    await pool.query(`create schema "${schema}"; ${metaSql(settings)} ${first}`);
+    const steps = migrationSteps(settings, 0).slice(0, version);
+    await pool.query(`create schema "${schema}"; ${metaSql(settings)} ${steps.join("")}`);
     const elsewhere = arrange();
     await store(await opened(elsewhere), [document(1, 5_000), document(2, 5_000), document(3, 253_402_300_799_999)]);
     await pool.query(`insert into "${schema}".documents select * from "${elsewhere.schema}".documents`);
@@ -114,9 +114,25 @@ describe("postgres: opening and migrating", () => {
     expect(rows).toEqual([{ value: `${SCHEMA_VERSION}` }]);
   });
 
+  it("M7 leaves the functions of the schema before to instances that still run", async () => {
+    const { schema, pool } = arrange();
+    const settings = { schema, tablePrefix: "" };
+    const functions = async () =>
+      (await pool.query<{ name: string }>(
+        `select oid::regprocedure::text as name from pg_proc where pronamespace = $1::regnamespace order by 1`,
+        [`"${schema}"`],
+      )).rows.map(({ name }) => name);
+    await pool.query(
+      `create schema "${schema}"; ${metaSql(settings)} ${migrationSteps(settings, 0).slice(0, 2).join("")}`,
+    );
+    const before = await functions();
+    await opened({ pool, schema });
+    expect(await functions()).toEqual(expect.arrayContaining(before));
+  });
+
   it("M7 changes nothing in the database without a new version, which alone reaches the ones that are there", () => {
     const text = createHash("sha256").update(migrationSql()).digest("hex");
-    expect([SCHEMA_VERSION, text]).toEqual([2, "ccab0056e1436bc93d1604e281473aafa173bd8e1ba8ef4729cf579331285291"]);
+    expect([SCHEMA_VERSION, text]).toEqual([3, "067685a77ff981777486bd6794eaa108a0cab3609c2f3242b73893a3255587a0"]);
   });
 
   it("refuses absent tables when somebody else migrates, and takes what migrationSql made", async () => {

@@ -1,4 +1,4 @@
-import type { AdvanceRequest, AdvanceResult, ScheduleDocument, Write } from "../../../src/contract/mod.ts";
+import type { AdvanceRequest, AdvanceResult, Write } from "../../../src/contract/mod.ts";
 import { type ClaimsOptions, LEAST_PER_LANE, PIECE, type PieceOf, RECHECK_MS, shared } from "./claims.ts";
 import { isContention } from "./errors.ts";
 import type { RowState } from "./known.ts";
@@ -6,7 +6,7 @@ import { isFound } from "./reading.ts";
 import type { ClaimHead, DueRow } from "./statements.ts";
 import { type Step, Stepped, type SteppedPiece } from "./stepped.ts";
 import { arrayText, instantText, listText, readInstant, readList } from "./values.ts";
-import { isMove, moveLists, readPlaces } from "./writes.ts";
+import { isMove, moveLists, readMoved, versionList } from "./writes.ts";
 
 /** How long ago, in milliseconds, documents may have been read when they are written: leases count from then. */
 const FRESH_MS = 5_000;
@@ -134,8 +134,6 @@ async function send(
 ): Promise<Won> {
   const moves = writes.flatMap(({ before, after }) => after !== null && isMove(before!, after) ? [after] : []);
   const removals = writes.flatMap(({ before, after }) => after === null ? [before!] : []);
-  const versions = (documents: readonly ScheduleDocument[]) =>
-    listText(documents.map(({ id }) => rows.get(id)!.version));
   const moved = new Set<string>();
   const removed = new Set<string>();
   let places: ReadonlyMap<string, RowState> = new Map();
@@ -145,20 +143,21 @@ async function send(
       const gone = {
         id: listText(removals.map(({ id }) => id)),
         places: listText(removals.map(({ id }) => rows.get(id)!.place)),
-        version: versions(removals),
+        version: listText(removals.map(({ id }) => rows.get(id)!.version)),
       };
       const [row] = await database.run("removing what is over", statements.removeFree, gone);
       for (const id of readList(row!.removed)) removed.add(id);
     }
     if (moves.length > 0) {
-      const lists = { ...moveLists(moves, rows), version: versions(moves), until: now + FRESH_MS };
+      const lists = { ...moveLists(moves, rows), version: versionList(moves, rows), until: now + FRESH_MS };
       const [row] = await database.run("claiming what is due", statements.progressFree, {
         ...lists,
         channel: null,
         sender,
       });
-      for (const id of row!.all ? moves.map(({ id }) => id) : readList(row!.written)) moved.add(id);
-      places = readPlaces(row!);
+      const written = readMoved(row!, moves);
+      for (const { id } of written.documents) moved.add(id);
+      places = written.rows;
     }
   } catch (error) {
     if (!isContention(error)) throw error;

@@ -15,12 +15,22 @@ const NUMBERS: Readonly<Record<string, string>> = { least: "int", limit: "int", 
 
 /** What to keep. */
 export interface Keeping {
-  /** The function's name, without the prefix. */
+  /**
+   * The function's name, without the prefix. One whose parameters or columns change gets another: instances of the version
+   * before go on calling it until they are stopped.
+   */
   readonly name: string;
   /** The columns of its rows, with their types. */
   readonly answers: Readonly<Record<string, string>>;
   /** What the planner must not choose, as settings: the plan stays although the table grows. */
   readonly without: readonly string[];
+}
+
+/** A single statement as a function's body. */
+export function answering(query: Query): Query {
+  return sql`begin
+  return query ${query};
+end`;
 }
 
 /**
@@ -32,9 +42,9 @@ export function kept<P, R>(
   compile: Compile,
   { schema, tablePrefix }: SchemaSettings,
   { name, answers, without }: Keeping,
-  query: Query,
+  block: Query,
 ): Kept<P, R> {
-  const { query: { sql: text }, parameters } = compile<P, R>(query);
+  const { query: { sql: text }, parameters } = compile<P, R>(block);
   const given = [...new Set(parameters)];
   const body = text.replace(/\$(\d+)/g, (_, n) => `$${given.indexOf(parameters[Number(n) - 1]!) + 1}`);
   const own = `"${schema}"."${tablePrefix}${name}"`;
@@ -43,12 +53,10 @@ export function kept<P, R>(
   return {
     call: compile(sql`select * from ${sql.raw(own)}(${sql.join(given.map((name) => value(name)))})`),
     create: `
-create function ${own}(${given.map((name) => NUMBERS[name] ?? "text").join(", ")})
+create or replace function ${own}(${given.map((name) => NUMBERS[name] ?? "text").join(", ")})
 returns table(${columns.join(", ")}) language plpgsql ${settings.map((setting) => `set ${setting}`).join(" ")} as $$
 #variable_conflict use_column
-begin
-  return query ${body};
-end
+${body}
 $$;
 comment on function ${own} is 'Ostinato: a statement of the library, which calls it by this name';`,
   };

@@ -6,9 +6,8 @@ import type { Decision } from "./desk.ts";
 import { isUnanswered } from "./errors.ts";
 import { toldOf } from "./hints.ts";
 import type { Pending } from "./jobs.ts";
-import { listText, readInstant, readList } from "./values.ts";
-import type { Moved } from "./write_statements.ts";
-import { isMove, moveLists, readPlaces, rowLists, rowValues } from "./writes.ts";
+import { readInstant } from "./values.ts";
+import { isMove, type MovedDocuments, moveLists, readMoved, rowLists, rowValues, versionList } from "./writes.ts";
 
 const DOING = "writing schedules";
 
@@ -99,21 +98,21 @@ export class QuickCommits {
     );
     if (writes.length === 0) return changing.map(([pending]) => pending);
     const documents = writes.map(({ after }) => after!);
-    let moved: Moved;
+    let moved: MovedDocuments;
     try {
       const rows = new Map(documents.map(({ id }) => [id, known.get(id)!]));
-      const version = listText(documents.map(({ id }) => rows.get(id)!.version));
       const told = toldOf(writes, now, this.#options);
-      const values = { ...moveLists(documents, rows), version, lockMs: `${BATCH_LOCK_MS}`, ...told };
-      [moved] = await database.run(DOING, statements.progressAt, values) as [Moved];
-      this.#answered(moved.now);
-      const places = readPlaces(moved);
-      for (const document of documents) known.wrote(document.id, document, places.get(document.id));
+      const lists = { ...moveLists(documents, rows), version: versionList(documents, rows) };
+      const values = { ...lists, lockMs: `${BATCH_LOCK_MS}`, ...told };
+      const [row] = await database.run(DOING, statements.progressAt, values);
+      this.#answered(row!.now);
+      moved = readMoved(row!, documents);
+      for (const document of documents) known.wrote(document.id, document, moved.rows.get(document.id));
     } catch (error) {
       for (const { id } of documents) known.forget(id);
       return left(changing, decided, error);
     }
-    const written = moved.all ? new Set(documents.map(({ id }) => id)) : new Set(readList(moved.written));
+    const written = new Set(moved.documents.map(({ id }) => id));
     const isWritten = ([, { ids }]: Decisions[number]) => ids.length > 0 && ids.every((id) => written.has(id));
     for (const [pending, { result }] of changing.filter(isWritten)) pending.settle(result);
     return changing.filter((one) => !isWritten(one)).map(([pending]) => pending);

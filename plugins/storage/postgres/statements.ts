@@ -3,9 +3,10 @@ import { type DocumentQuery, MAX_LEASE_MS } from "../../../src/contract/mod.ts";
 import { named, type Statement, value } from "../sql/statement.ts";
 import type { ScheduleRow } from "../sql/tables.ts";
 import type { SchemaSettings } from "./options.ts";
-import { type Compile, list, ms, NOW, type Query } from "./sql_parts.ts";
+import { type Compile, list, ms, NOW, type Query, WITHOUT_SCANS, WORK } from "./sql_parts.ts";
 import type { PgValue } from "./values.ts";
-import { type Kept, kept } from "./functions.ts";
+import { type KeptDue, keptDue } from "./due_statements.ts";
+import { answering, type Kept, kept } from "./functions.ts";
 import { type KeptWrites, keptWrites, type WriteStatements, writeStatements } from "./write_statements.ts";
 
 /**
@@ -52,10 +53,7 @@ export interface Statements extends WriteStatements, Calls<KeptStatements> {
 }
 
 /** The statements that stand in the database. */
-export interface KeptStatements extends KeptWrites {
-  readonly claim: Kept<DueParameters, ClaimHead | DueRow>;
-  /** The same, and locks nothing. */
-  readonly look: Kept<DueParameters, ClaimHead | DueRow>;
+export interface KeptStatements extends KeptWrites, KeptDue {
   readonly lookup: Kept<LookupParameters, HeldRow>;
 }
 
@@ -109,7 +107,6 @@ function compiler({ schema, tablePrefix }: SchemaSettings): { compile: Compile; 
   return { compile, documents: sql.id(schema, `${tablePrefix}documents`), meta: sql.id(schema, `${tablePrefix}meta`) };
 }
 
-const WORK = sql`id, ctid::text as place, xmin::text as version, definition, progress, parked`;
 const WHOLE = sql`id, lane, ${ms(sql`wake_at`)} as wake_at, ${ms(sql`next_run`)} as next_run, task, owner, name,
   dedupe_key, grp, target, null as tags, live::int as live, running::int as running, definition, progress, parked`;
 
@@ -138,56 +135,18 @@ function lookStatements(compile: Compile, documents: Query): Pick<Statements, "e
   };
 }
 
-// An index is always better, except while the table is small, which it need not stay.
-const WITHOUT = ["enable_seqscan", "enable_bitmapscan"];
 const TEXTS = { definition: "text", progress: "text", parked: "text" };
-const HELD = { answers: { now: "float8", id: "text", place: "text", version: "text", ...TEXTS }, without: WITHOUT };
-const DUE = {
-  answers: {
-    id: "text",
-    place: "text",
-    version: "text",
-    lane: "text",
-    wake: "float8",
-    ...TEXTS,
-    now: "float8",
-    next: "float8",
-    share: "int",
-  },
-  without: WITHOUT,
+const HELD = {
+  answers: { now: "float8", id: "text", place: "text", version: "text", ...TEXTS },
+  without: WITHOUT_SCANS,
 };
-
 function keptStatements(settings: SchemaSettings): KeptStatements {
   const { compile, documents } = compiler(settings);
   return {
     ...keptWrites(compile, settings, documents),
-    claim: kept(compile, settings, { name: "claim", ...DUE }, due(documents, sql`for update skip locked`)),
-    look: kept(compile, settings, { name: "look", ...DUE }, due(documents, sql``)),
-    lookup: kept(compile, settings, { name: "hold", ...HELD }, lookup(documents)),
+    ...keptDue(compile, settings, documents),
+    lookup: kept(compile, settings, { name: "hold", ...HELD }, answering(lookup(documents))),
   };
-}
-
-/** What is due: every look begins at one lane's end of the index, so that a backlog elsewhere costs nothing. */
-function due(documents: Query, lock: Query): Query {
-  const limit = sql`${value("limit")}::int`;
-  const isDue = sql`wake_at > ${value("after")}::timestamptz and wake_at <= (select now from clock)`;
-  return sql`with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now),
-      lanes as materialized (select lanes.lane from ${LANES} where exists (${first(documents, isDue)})),
-      share as materialized (select case when count(*) <= 1 then ${limit}
-        else greatest(2 * ${limit} / count(*), ${value("least")}::int) end as size from lanes),
-      due as materialized (select found.* from lanes cross join lateral (
-          select ${WORK}, lane, wake_at from ${documents}
-            where lane = lanes.lane and ${isDue}
-            order by wake_at limit (select size + 1 from share) ${lock}
-        ) as found order by found.wake_at limit ${limit} + 1),
-      next as materialized (select min(first.wake_at) as at
-        from ${LANES} cross join lateral (${first(documents, sql`wake_at > (select now from clock)`)}) as first)
-      select null as id, null as place, null as version, null as lane, null::float8 as wake, null as definition,
-        null as progress, null as parked,
-        ${ms(sql`clock.now`)} as now, ${ms(sql`next.at`)} as next, share.size::int as share
-      from clock cross join next cross join share
-      union all
-      select id, place, version, lane, ${ms(sql`wake_at`)}, definition, progress, parked, null, null, null from due`;
 }
 
 /** Locks what is looked up, always in the same order, and answers it with the time after the waiting for the locks. */

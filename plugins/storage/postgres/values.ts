@@ -21,6 +21,24 @@ export function listText(items: readonly (string | null)[]): string | null {
   return items.map((item) => item ?? ABSENT).join(SEPARATOR);
 }
 
+/** A list whose items are all there. */
+export function fullListText(items: readonly string[]): string {
+  return items.join(SEPARATOR);
+}
+
+/**
+ * A list of what is mostly the same in all rows that are written together, and is then sent and read only once: the one
+ * text (see `itemOf`). `text` makes an item of a value.
+ */
+export function commonText<V extends string | number | boolean>(
+  values: readonly (V | null)[],
+  text: (value: V) => string,
+): string | null {
+  const [first = null] = values;
+  const item = (value: V | null) => value === null ? null : text(value);
+  return values.every((value) => value === first) ? item(first) : listText(values.map(item));
+}
+
 /** The items of a list that a statement joined in the same way. */
 export function readList(text: string | null): readonly string[] {
   return text === null ? [] : text.split(SEPARATOR);

@@ -2,9 +2,9 @@ import { sql } from "kysely";
 import type { ProgressColumns } from "../sql/codec.ts";
 import { type Statement, value } from "../sql/statement.ts";
 import type { ScheduleRow } from "../sql/tables.ts";
-import { type Kept, kept } from "./functions.ts";
+import { answering, type Kept, kept } from "./functions.ts";
 import type { SchemaSettings } from "./options.ts";
-import { type Compile, NOW, type Query, SEPARATOR, split } from "./sql_parts.ts";
+import { type Compile, itemOf, items, NOW, type Query, SEPARATOR, split } from "./sql_parts.ts";
 
 /** One list's text for each column, as `listText` makes it. */
 export type ColumnLists<Column extends string> = Readonly<Record<Column, string | null>>;
@@ -21,10 +21,11 @@ export interface Written {
   readonly now: unknown;
 }
 
-/** The same, and as lists' texts where the rows with a run are now, and which rows were written unless all were. */
+/** The same, and as lists' texts, in the order of the rows sent, what became of them (see `readMoved`). */
 export interface Moved extends Written {
-  /** An id, its place, the next id, and so on. */
+  /** Where those that were written and have a run are now. */
   readonly places: string | null;
+  /** Which were written, counted from 1, unless all were. */
   readonly written: string | null;
   readonly all: boolean;
 }
@@ -99,6 +100,9 @@ const VERSION = sql`pg_current_xact_id()::xid::text as version`;
 /** As a list, which the planner takes to be short, so that it goes to the places and does not read the whole table. */
 const PLACES = sql`select unnest(${split("places", "tid")})`;
 
+/** What each row to move has of its own; the rest is mostly the same in all of them. */
+const OWN: readonly string[] = ["id", "progress"];
+
 /** Whose turn it is. */
 const lane = (task: Query) => sql`case when u.live then ${task} else '' end`;
 
@@ -121,12 +125,12 @@ export function writeStatements(compile: Compile, documents: Query): WriteStatem
 const MOVED = {
   answers: { places: "text", written: "text", all: "boolean", version: "text", now: "float8", told: "text" },
   // The lists may be long, and the planner cannot know.
-  without: ["enable_nestloop"],
+  without: ["enable_nestloop", "enable_mergejoin"],
 };
 
 /** The writes that are kept in the database. */
 export function keptWrites(compile: Compile, settings: SchemaSettings, documents: Query): KeptWrites {
-  const versioned = given({ ...MOVE_TYPES, version: "xid" });
+  const versioned = moves({ ...MOVE_TYPES, version: "xid" });
   // For this statement alone, which has no transaction around it to be told otherwise.
   const patience = sql`(select set_config('lock_timeout', ${value("lockMs")}, true)) is not null`;
   const free = sql`select ctid from ${documents} where ctid = any(array(${PLACES})) for update skip locked`;
@@ -135,26 +139,28 @@ export function keptWrites(compile: Compile, settings: SchemaSettings, documents
       compile,
       settings,
       { name: "insert", answers: { version: "text", now: "float8", told: "text" }, without: [] },
-      done(sql`${into(documents)} select ${sql.join(ROW_COLUMNS.map(from))}, ${ROW_LANE} from ${given(ROW_TYPES)}`),
+      answering(
+        done(sql`${into(documents)} select ${sql.join(ROW_COLUMNS.map(from))}, ${ROW_LANE} from ${given(ROW_TYPES)}`),
+      ),
     ),
     progress: kept(
       compile,
       settings,
-      { name: "move", ...MOVED },
-      moved(sql`${moving(documents)} from ${given(MOVE_TYPES)}
+      { name: "step", ...MOVED },
+      moved(sql`${moving(documents)} from ${moves(MOVE_TYPES)}
         where d.ctid = any(array(${PLACES})) and d.id = u.id`),
     ),
     progressAt: kept(
       compile,
       settings,
-      { name: "move_at", ...MOVED },
+      { name: "step_at", ...MOVED },
       moved(sql`${moving(documents)} from ${versioned}
         where d.ctid = any(array(${PLACES})) and d.id = u.id and d.xmin = u.version and ${patience}`),
     ),
     progressFree: kept(
       compile,
       settings,
-      { name: "move_free", ...MOVED },
+      { name: "step_free", ...MOVED },
       moved(sql`${moving(documents)} from ${versioned}
         where d.ctid = any(array(${free})) and d.id = u.id and d.xmin = u.version
           and (select ${NOW}) < ${value("until")}::float8`),
@@ -162,11 +168,11 @@ export function keptWrites(compile: Compile, settings: SchemaSettings, documents
     removeFree: kept(
       compile,
       settings,
-      { name: "remove_free", answers: { removed: "text" }, without: MOVED.without },
-      sql`with removed as (
+      { name: "remove_free", answers: { removed: "text" }, without: ["enable_nestloop"] },
+      answering(sql`with removed as (
           delete from ${documents} as d using ${given({ id: "text", version: "xid" })}
             where d.ctid = any(array(${free})) and d.id = u.id and d.xmin = u.version returning d.id
-        ) select string_agg(id, ${SEPARATOR}) as removed from removed`,
+        ) select string_agg(id, ${SEPARATOR}) as removed from removed`),
     ),
   };
 }
@@ -185,11 +191,26 @@ function moving(documents: Query): Query {
 }
 
 function moved(write: Query): Query {
-  return sql`with written as (${write} returning d.id, d.ctid, d.running)
-    select string_agg(id || ${SEPARATOR} || ctid, ${SEPARATOR}) filter (where running) as places,
-      case when count(*) < ${value("count")}::int then string_agg(id, ${SEPARATOR}) end as written,
+  return answering(sql`with written as (${write} returning u.n, d.ctid, d.running)
+    select string_agg(ctid::text, ${SEPARATOR} order by n) filter (where running) as places,
+      case when count(*) < ${value("count")}::int then string_agg(n::text, ${SEPARATOR} order by n) end as written,
       count(*) = ${value("count")}::int as all, ${VERSION}, ${TOLD}
-    from written`;
+    from written`);
+}
+
+/**
+ * The rows to move as `u`, numbered. They are read out of the lists one after another, and the planner, who takes numbers to
+ * be many and places to be few, looks up in a table what is stored: the other way round each text would be copied three times.
+ */
+function moves(types: Readonly<Record<string, string>>): Query {
+  const columns = Object.entries(types);
+  const read = columns.map(([column]) => sql`${items(column)} as ${sql.ref(column)}`);
+  const given = columns.map(([column, type]) => {
+    const item = sql.ref(`t.${column}`);
+    return OWN.includes(column) ? item : sql`${itemOf(item, column, type)} as ${sql.ref(column)}`;
+  });
+  return sql`(select t.n, ${sql.join(given)}
+      from (select generate_series(1, ${value("count")}::int) as n, ${sql.join(read)}) as t offset 0) as u`;
 }
 
 /** Rows from one list for each column, as `u`. */

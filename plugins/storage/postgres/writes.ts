@@ -4,7 +4,7 @@ import { columnText } from "../sql/tables.ts";
 import type { Session } from "./database.ts";
 import type { RowState } from "./known.ts";
 import type { Statements } from "./statements.ts";
-import { arrayText, instantText, listText, readList } from "./values.ts";
+import { arrayText, commonText, fullListText, instantText, listText, readList } from "./values.ts";
 import {
   type ColumnLists,
   type Moved,
@@ -70,16 +70,28 @@ export function readied(
     if (row?.all === false) throw new StorageError("postgres: a row that was locked is not where it was");
     if (changes !== undefined) await session.run(statements.update, { ...changes, ...told });
     if (creations !== undefined) await session.run(statements.insert, { ...creations, ...told });
-    return row === undefined ? new Map() : readPlaces(row);
+    return row === undefined ? new Map() : readMoved(row, moved).rows;
   };
 }
 
-/** The rows with a run that a statement has moved, by id. */
-export function readPlaces({ version, places }: Moved): ReadonlyMap<string, RowState> {
-  const items = readList(places);
+/** What a statement has moved of the documents it was sent, and by id the rows of those with a run. */
+export interface MovedDocuments {
+  readonly documents: readonly ScheduleDocument[];
+  readonly rows: ReadonlyMap<string, RowState>;
+}
+
+/** Reads what became of documents that were sent to be moved. */
+export function readMoved(
+  { version, places, written, all }: Moved,
+  sent: readonly ScheduleDocument[],
+): MovedDocuments {
+  const documents = all ? sent : readList(written).map((n) => sent[Number(n) - 1]!);
   const rows = new Map<string, RowState>();
-  for (let i = 0; i < items.length; i += 2) rows.set(items[i]!, { version, place: items[i + 1]! });
-  return rows;
+  const found = readList(places).values();
+  for (const { id, progress } of documents) {
+    if (progress.runs.length > 0) rows.set(id, { version, place: found.next().value! });
+  }
+  return { documents, rows };
 }
 
 /** Parks rows as they are, saying why. */
@@ -99,15 +111,23 @@ export async function park(
 export function moveLists(documents: readonly ScheduleDocument[], places: Places): MoveLists {
   const rows = documents.map(encodeStep);
   return {
-    id: listText(rows.map(({ id }) => id)),
-    wake_at: listText(rows.map(({ wake_at }) => instant(wake_at))),
-    next_run: listText(rows.map(({ next_run }) => instant(next_run))),
-    live: listText(documents.map(({ progress }) => flag(progress.retired === undefined))),
-    running: listText(rows.map(({ running }) => flag(running === 1))),
-    progress: listText(rows.map(({ progress }) => progress)),
-    places: listText(documents.map(({ id }) => places.get(id)!.place)),
+    id: fullListText(rows.map(({ id }) => id)),
+    wake_at: commonText(rows.map(({ wake_at }) => wake_at), instantText),
+    next_run: commonText(rows.map(({ next_run }) => next_run), instantText),
+    live: commonText(documents.map(({ progress }) => progress.retired === undefined), flag),
+    running: commonText(rows.map(({ running }) => running === 1), flag),
+    progress: fullListText(rows.map(({ progress }) => progress)),
+    places: fullListText(documents.map(({ id }) => places.get(id)!.place)),
     count: documents.length,
   };
+}
+
+/** The versions of rows, in the same order. */
+export function versionList(
+  documents: readonly ScheduleDocument[],
+  rows: ReadonlyMap<string, Pick<RowState, "version">>,
+): string | null {
+  return commonText(documents.map(({ id }) => rows.get(id)!.version), (version) => version);
 }
 
 /** A whole document, for a statement that writes a single row. */
