@@ -11,9 +11,6 @@ import { isMove, moveLists, readMoved, versionList } from "./writes.ts";
 /** How long ago, in milliseconds, documents may have been read when they are written: leases count from then. */
 const FRESH_MS = 5_000;
 
-/** Pieces that are being written while the next one is decided on: neither side waits for the other's last. */
-const UNDER_WAY = 2;
-
 /** What became of a claim, and how much was found, so that one that others were in the way of can be told. */
 export interface FreeClaim extends Omit<AdvanceResult<never>, "values"> {
   readonly found: number;
@@ -71,7 +68,7 @@ interface Tally {
   unfit: boolean;
 }
 
-/** Decides on pieces of what was found, while those before them are being written. */
+/** Decides on pieces of what was found, each while the one before it is being written. */
 async function moveAll<T>(
   stepped: Stepped<T>,
   found: readonly DueRow[],
@@ -85,6 +82,8 @@ async function moveAll<T>(
   try {
     for (let i = 0; i < found.length; i += PIECE) {
       const piece = stepped.add(found.slice(i, i + PIECE));
+      // One after another: two at once meet at the ends of the table and of its indexes.
+      await writing.at(-1);
       const sent = send(piece.writes, rows, now, options).then((won) =>
         take({ ...wonOf(piece, won, tally), now, sizes: stepped.sizes })
       );
@@ -93,7 +92,6 @@ async function moveAll<T>(
       writing.push(sent);
       // So that it is on its way, and those before it are handed over, while the next one is decided on.
       if (i + PIECE < found.length) await new Promise<void>((resolve) => options.clock.defer(resolve));
-      await writing[writing.length - 1 - UNDER_WAY];
     }
   } finally {
     await Promise.allSettled(writing);
