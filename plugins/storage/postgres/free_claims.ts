@@ -1,11 +1,11 @@
-import type { AdvanceRequest, AdvanceResult, Write } from "../../../src/contract/mod.ts";
+import type { AdvanceRequest, AdvanceResult, ScheduleDocument, Write } from "../../../src/contract/mod.ts";
 import { type ClaimsOptions, LEAST_PER_LANE, PIECE, type PieceOf, RECHECK_MS, shared } from "./claims.ts";
 import { isContention } from "./errors.ts";
 import type { RowState } from "./known.ts";
 import { isFound } from "./reading.ts";
 import type { ClaimHead, DueRow } from "./statements.ts";
 import { type Step, Stepped, type SteppedPiece } from "./stepped.ts";
-import { arrayText, instantText, listText, readInstant, readList } from "./values.ts";
+import { arrayText, fullListText, instantText, readInstant, readList } from "./values.ts";
 import { isMove, moveLists, readMoved, versionList } from "./writes.ts";
 
 /** How long ago, in milliseconds, documents may have been read when they are written: leases count from then. */
@@ -100,8 +100,8 @@ async function moveAll<T>(
 }
 
 interface Won {
-  readonly moved: ReadonlySet<string>;
-  readonly removed: ReadonlySet<string>;
+  /** The ids of what is not ours. */
+  readonly lost: ReadonlySet<string>;
   readonly places: ReadonlyMap<string, RowState>;
   /** Something takes a transaction. */
   readonly unfit: boolean;
@@ -110,17 +110,15 @@ interface Won {
 /** What of a piece is ours. */
 function wonOf<T>(
   { values, ids, writes }: SteppedPiece<T>,
-  won: Won,
+  { lost, places, unfit }: Won,
   tally: Tally,
 ): Pick<PieceOf<T>, "values" | "writes" | "moved"> {
-  const isWon = ({ before, after }: Write) => (after === null ? won.removed : won.moved).has(before!.id);
-  const ours = writes.filter(isWon);
-  tally.unfit ||= won.unfit;
-  tally.won += ours.length;
-  tally.lost += writes.length - ours.length;
-  if (ours.length === writes.length) return { values, writes, moved: won.places };
-  const lost = new Set(writes.filter((write) => !isWon(write)).map(({ before }) => before!.id));
-  return { values: values.filter((_, index) => !lost.has(ids[index]!)), writes: ours, moved: won.places };
+  tally.unfit ||= unfit;
+  tally.won += writes.length - lost.size;
+  tally.lost += lost.size;
+  if (lost.size === 0) return { values, writes, moved: places };
+  const ours = writes.filter(({ before }) => !lost.has(before!.id));
+  return { values: values.filter((_, index) => !lost.has(ids[index]!)), writes: ours, moved: places };
 }
 
 /** Sends a piece and tells what was won. */
@@ -130,36 +128,39 @@ async function send(
   now: number,
   { database, statements, sender }: ClaimsOptions,
 ): Promise<Won> {
-  const moves = writes.flatMap(({ before, after }) => after !== null && isMove(before!, after) ? [after] : []);
-  const removals = writes.flatMap(({ before, after }) => after === null ? [before!] : []);
-  const moved = new Set<string>();
-  const removed = new Set<string>();
+  const moves: ScheduleDocument[] = [];
+  const removals: ScheduleDocument[] = [];
+  for (const { before, after } of writes) {
+    if (after === null) removals.push(before!);
+    else if (isMove(before!, after)) moves.push(after);
+  }
+  const won = new Set<string>();
   let places: ReadonlyMap<string, RowState> = new Map();
   let unfit = moves.length + removals.length < writes.length;
   try {
     if (removals.length > 0) {
       const gone = {
-        id: listText(removals.map(({ id }) => id)),
-        places: listText(removals.map(({ id }) => rows.get(id)!.place)),
-        version: listText(removals.map(({ id }) => rows.get(id)!.version)),
+        id: fullListText(removals.map(({ id }) => id)),
+        places: fullListText(removals.map(({ id }) => rows.get(id)!.place)),
+        version: fullListText(removals.map(({ id }) => rows.get(id)!.version)),
       };
       const [row] = await database.run("removing what is over", statements.removeFree, gone);
-      for (const id of readList(row!.removed)) removed.add(id);
+      for (const id of readList(row!.removed)) won.add(id);
     }
     if (moves.length > 0) {
       const lists = { ...moveLists(moves, rows), version: versionList(moves, rows), until: now + FRESH_MS };
-      const [row] = await database.run("claiming what is due", statements.progressFree, {
-        ...lists,
-        channel: null,
-        sender,
-      });
+      const values = { ...lists, channel: null, sender };
+      const [row] = await database.run("claiming what is due", statements.progressFree, values);
       const written = readMoved(row!, moves);
-      for (const { id } of written.documents) moved.add(id);
       places = written.rows;
+      if (written.documents.length === writes.length) return { lost: new Set(), places, unfit };
+      for (const { id } of written.documents) won.add(id);
     }
   } catch (error) {
     if (!isContention(error)) throw error;
     unfit = true;
   }
-  return { moved, removed, places, unfit };
+  const lost = new Set<string>();
+  for (const { before } of writes) if (!won.has(before!.id)) lost.add(before!.id);
+  return { lost, places, unfit };
 }

@@ -100,9 +100,8 @@ export class QuickCommits {
     const documents = writes.map(({ after }) => after!);
     let moved: MovedDocuments;
     try {
-      const rows = new Map(documents.map(({ id }) => [id, known.get(id)!]));
       const told = toldOf(writes, now, this.#options);
-      const lists = { ...moveLists(documents, rows), version: versionList(documents, rows) };
+      const lists = { ...moveLists(documents, known), version: versionList(documents, known) };
       const values = { ...lists, lockMs: `${BATCH_LOCK_MS}`, ...told };
       const [row] = await database.run(DOING, statements.progressAt, values);
       this.#answered(row!.now);
@@ -113,9 +112,12 @@ export class QuickCommits {
       return left(changing, decided, error);
     }
     const written = new Set(moved.documents.map(({ id }) => id));
-    const isWritten = ([, { ids }]: Decisions[number]) => ids.length > 0 && ids.every((id) => written.has(id));
-    for (const [pending, { result }] of changing.filter(isWritten)) pending.settle(result);
-    return changing.filter((one) => !isWritten(one)).map(([pending]) => pending);
+    const rest: Pending[] = [];
+    for (const [pending, { result, ids }] of changing) {
+      if (ids.length > 0 && ids.every((id) => written.has(id))) pending.settle(result);
+      else rest.push(pending);
+    }
+    return rest;
   }
 }
 

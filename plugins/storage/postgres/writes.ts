@@ -48,8 +48,10 @@ export function isMove(before: ScheduleDocument, after: ScheduleDocument): boole
     (before.progress.retired === undefined || after.progress.retired !== undefined);
 }
 
-/** Where rows that are locked lie. */
-export type Places = ReadonlyMap<string, { readonly place: string }>;
+/** Where rows lie. */
+export interface Places {
+  get(id: string): Pick<RowState, "place"> | undefined;
+}
 
 /**
  * Readies documents to be written inside a transaction, what frees a name before what takes it. What it answers sends them,
@@ -125,7 +127,7 @@ export function moveLists(documents: readonly ScheduleDocument[], places: Places
 /** The versions of rows, in the same order. */
 export function versionList(
   documents: readonly ScheduleDocument[],
-  rows: ReadonlyMap<string, Pick<RowState, "version">>,
+  rows: { get(id: string): Pick<RowState, "version"> | undefined },
 ): string | null {
   return commonText(documents.map(({ id }) => rows.get(id)!.version), (version) => version);
 }
