@@ -9,7 +9,8 @@ export interface RowState {
   readonly place: string;
 }
 
-interface Known extends RowState {
+/** A document, and how its row is. */
+export interface KnownDocument extends RowState {
   readonly document: ScheduleDocument;
   /** Characters of its texts. */
   readonly size: number;
@@ -20,11 +21,11 @@ interface Known extends RowState {
  * neither read nor lock it first: the write itself finds out whether anybody else has written since.
  */
 export class KnownDocuments {
-  readonly #documents = new Map<string, Known>();
+  readonly #documents = new Map<string, KnownDocument>();
   #size = 0;
 
   /** The document of an id as it was last written here. */
-  get(id: string): Known | undefined {
+  get(id: string): KnownDocument | undefined {
     return this.#documents.get(id);
   }
 

@@ -1,4 +1,4 @@
-import type { Group, ScheduleDocument } from "../../../src/contract/mod.ts";
+import type { Group } from "../../../src/contract/mod.ts";
 import { BATCH_LOCK_MS, type CommitsOptions } from "./commits.ts";
 import type { DatabaseClock } from "./database_clock.ts";
 import { decideAll, type Decided, remember } from "./decisions.ts";
@@ -6,6 +6,7 @@ import type { Decision } from "./desk.ts";
 import { isUnanswered } from "./errors.ts";
 import { toldOf } from "./hints.ts";
 import type { Pending } from "./jobs.ts";
+import type { KnownDocument } from "./known.ts";
 import { readInstant } from "./values.ts";
 import { isMove, type MovedDocuments, moveLists, readMoved, rowLists, rowValues, versionList } from "./writes.ts";
 
@@ -29,9 +30,11 @@ export class QuickCommits {
 
   /** Commits groups if all are of those kinds; answers the ones that are left to be decided on what is really stored. */
   async commit(pendings: readonly Pending[]): Promise<readonly Pending[]> {
-    const documents = this.#documentsOf(pendings);
-    if (documents === undefined) return pendings;
+    // As they are now: while the time is asked for, others of this handle may write them.
+    const known = this.#knownOf(pendings);
+    if (known === undefined) return pendings;
     const now = this.#clock.read() ?? await this.#ask();
+    const documents = [...known.values()].map(({ document }) => document);
     const decided = decideAll(pendings, { documents, rows: new Map(), now });
     const [creating, changing]: [Pending, Decision][][] = [[], []];
     for (const [pending, decision] of decided.decisions) {
@@ -40,7 +43,10 @@ export class QuickCommits {
       else pending.settle(decision.result);
     }
     const wrote = this.#options.floor.writing();
-    const left = await Promise.all([this.#create(decided, creating!, now), this.#change(decided, changing!, now)]);
+    const left = await Promise.all([
+      this.#create(decided, creating!, now),
+      this.#change(decided, changing!, now, known),
+    ]);
     wrote(decided.writes, now);
     return left.flat();
   }
@@ -57,15 +63,15 @@ export class QuickCommits {
     return now;
   }
 
-  /** The documents that groups are about; undefined if one is not known, or a group is of another kind. */
-  #documentsOf(pendings: readonly Pending[]): readonly ScheduleDocument[] | undefined {
-    const documents: ScheduleDocument[] = [];
+  /** The documents that groups are about, by id; undefined if one is not known, or a group is of another kind. */
+  #knownOf(pendings: readonly Pending[]): ReadonlyMap<string, KnownDocument> | undefined {
+    const documents = new Map<string, KnownDocument>();
     for (const { group } of pendings) {
       if (isCreation(group)) continue;
       const select = group.length === 1 ? group[0]!.select : null;
       const known = select !== null && "id" in select ? this.#options.known.get(select.id) : undefined;
       if (known === undefined) return undefined;
-      documents.push(known.document);
+      documents.set(known.document.id, known);
     }
     return documents;
   }
@@ -91,7 +97,13 @@ export class QuickCommits {
     return [];
   }
 
-  async #change(decided: Decided, changing: Decisions, now: number): Promise<readonly Pending[]> {
+  /** Writes on the condition that each row is as it was when its document was decided on. */
+  async #change(
+    decided: Decided,
+    changing: Decisions,
+    now: number,
+    rows: ReadonlyMap<string, KnownDocument>,
+  ): Promise<readonly Pending[]> {
     const { database, statements, known } = this.#options;
     const writes = decided.writes.filter(({ before, after }) =>
       before !== undefined && after !== null && isMove(before, after)
@@ -101,7 +113,7 @@ export class QuickCommits {
     let moved: MovedDocuments;
     try {
       const told = toldOf(writes, now, this.#options);
-      const lists = { ...moveLists(documents, known), version: versionList(documents, known) };
+      const lists = { ...moveLists(documents, rows), version: versionList(documents, rows) };
       const values = { ...lists, lockMs: `${BATCH_LOCK_MS}`, ...told };
       const [row] = await database.run(DOING, statements.progressAt, values);
       this.#answered(row!.now);
