@@ -87,6 +87,12 @@ export const MAX_DEFAULT_GRACE_MS = 60_000;
 /** How long a handler may ignore its signal after a timeout, or after a close's drain time, before its slot is taken (F5, X1). */
 export const ABORT_GRACE_MS = 5_000;
 
+/**
+ * How long closing waits for a store that neither takes back what is left for others nor refuses it: its network may be
+ * gone without a word. The leases then run out by themselves (X1).
+ */
+export const RELEASE_MS = 5_000;
+
 /** Documents that one `advance` takes: a batch's transaction stays in the order of ten milliseconds. */
 export const MAX_ADVANCE = 1_000;
 

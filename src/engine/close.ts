@@ -1,4 +1,4 @@
-import { ABORT_GRACE_MS, type Clock, type Group, longTimer } from "../contract/mod.ts";
+import { ABORT_GRACE_MS, type Clock, type Group, longTimer, RELEASE_MS } from "../contract/mod.ts";
 import { type Done, type MachineEvent, step } from "../machine/mod.ts";
 import type { Engine } from "./engine.ts";
 import type { Execution } from "./execution.ts";
@@ -12,15 +12,15 @@ import type { Execution } from "./execution.ts";
 export async function closeRuns(engine: Engine, drainMs: number, claimed: Promise<void>): Promise<void> {
   const { clock, slots } = engine.parts;
   slots.stop();
-  await release(engine, unstarted(engine), false);
-  const ended = Promise.all([claimed, engine.drained()]).then(() => {});
+  const ended = Promise.all([claimed, engine.drained(), release(engine, unstarted(engine), false)]).then(() => {});
   await within(clock, drainMs, ended);
   const late = engine.runs.values().filter(({ startedMono, over }) => startedMono !== undefined && !over);
   for (const execution of late) execution.abort("closed");
   await within(clock, ABORT_GRACE_MS, ended);
-  await release(engine, unstarted(engine), false);
+  const handed = release(engine, unstarted(engine), false);
   for (const execution of late) if (execution.finish()) execution.discard();
-  await release(engine, late.filter(({ settling }) => !settling), true);
+  const released = release(engine, late.filter(({ settling }) => !settling), true);
+  await within(clock, RELEASE_MS, Promise.all([handed, released]).then(() => {}));
 }
 
 function unstarted(engine: Engine): Execution[] {

@@ -9,6 +9,8 @@ export interface CuttableProxy {
   /** Cuts every connection, and refuses new ones until `mend`. */
   cut(): void;
   mend(): void;
+  /** From now on nothing is passed on and nobody hangs up, as where a network has gone without a word. */
+  stall(): void;
   /** Cuts a connection when a text goes to the server: the server gets it, and its answer is lost. Once. */
   loseAnswerTo(text: string): void;
   /** Resolves when such an answer was lost. */
@@ -22,11 +24,12 @@ export async function cuttableProxy(target: string): Promise<CuttableProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isStalled = false;
   let attempts = 0;
   let losing: string | undefined;
   let tellLost = () => {};
   const lost = new Promise<void>((resolve) => tellLost = resolve);
-  const server = createServer((client) => {
+  const server = createServer({ allowHalfOpen: true }, (client) => {
     attempts++;
     if (isCut) return void client.destroy();
     const upstream = connect(Number(port), hostname);
@@ -39,8 +42,12 @@ export async function cuttableProxy(target: string): Promise<CuttableProxy> {
         upstream.destroy();
       });
     }
+    client.on("end", () => {
+      if (!isStalled) client.end();
+    });
     let answers = true;
     client.on("data", (chunk) => {
+      if (isStalled) return;
       if (losing !== undefined && chunk.includes(losing)) {
         losing = undefined;
         answers = false;
@@ -48,6 +55,7 @@ export async function cuttableProxy(target: string): Promise<CuttableProxy> {
       upstream.write(chunk);
     });
     upstream.on("data", (chunk) => {
+      if (isStalled) return;
       if (answers) return void client.write(chunk);
       client.destroy();
       tellLost();
@@ -68,6 +76,7 @@ export async function cuttableProxy(target: string): Promise<CuttableProxy> {
     url: url.href,
     cut,
     mend: () => void (isCut = false),
+    stall: () => void (isStalled = true),
     loseAnswerTo: (text) => void (losing = text),
     lost: () => lost,
     attempts: () => attempts,

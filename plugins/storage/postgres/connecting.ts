@@ -1,4 +1,5 @@
 import { SchedulerError } from "../../../src/contract/mod.ts";
+import { cut } from "./closing.ts";
 import type { PostgresSource } from "./options.ts";
 import type { PgClientLike, PgPoolLike } from "./pg_like.ts";
 
@@ -47,10 +48,31 @@ async function importPg(): Promise<PgModule> {
 
 const SHARED = { connectionTimeoutMillis: CONNECT_MS, keepAlive: true, application_name: "ostinato" };
 
+/** A pool of one's own. */
+export interface OwnPool {
+  readonly pool: PgPoolLike;
+  /** Resolves when every connection is closed, which those that have been given up are no sooner than the server agrees. */
+  gone(): Promise<void>;
+  /** Closes what is left of them at once. */
+  cut(): void;
+}
+
 /** Opens a pool of one's own. Its idle connections do not keep the process alive. */
-export async function openPool(url: string, size: number): Promise<PgPoolLike> {
-  const { Pool } = await importPg();
-  return new Pool({ ...SHARED, connectionString: url, max: size, query_timeout: ANSWER_MS, allowExitOnIdle: true });
+export async function openPool(url: string, size: number): Promise<OwnPool> {
+  const { Pool, Client } = await importPg();
+  const open = new Map<PgListenerLike, Promise<void>>();
+  class Counted extends Client {
+    constructor(options: object) {
+      super(options);
+      open.set(this, new Promise((resolve) => this.on("end", () => resolve(void open.delete(this)))));
+    }
+  }
+  const options = { ...SHARED, connectionString: url, max: size, query_timeout: ANSWER_MS, allowExitOnIdle: true };
+  return {
+    pool: new Pool({ ...options, Client: Counted }),
+    gone: async () => void await Promise.all(open.values()),
+    cut: () => [...open.keys()].forEach(cut),
+  };
 }
 
 /** How a listener connects; undefined where that cannot be told. */

@@ -22,8 +22,12 @@ export interface Database {
   run<P, R>(doing: string, statement: Statement<P, R>, values: P): Promise<readonly R[]>;
   /** Does work in a read-committed transaction and answers once it is committed. What the work throws passes through. */
   transaction<T>(doing: string, limits: TransactionLimits, work: (session: Session) => Promise<T>): Promise<T>;
-  /** Closes what was opened here, and takes listeners back from what was given. */
-  close(): Promise<void>;
+  /**
+   * Closes what was opened here, and takes listeners back from what was given.
+   *
+   * @param answers Whether the server can be expected to; otherwise nobody waits for it.
+   */
+  close(answers: boolean): Promise<void>;
 }
 
 /** Sends one query on one connection. */

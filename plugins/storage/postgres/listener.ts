@@ -1,4 +1,5 @@
 import { type Clock, type Logger, STORE_RETRY_MAX_MS } from "../../../src/contract/mod.ts";
+import { cut, endsInTime } from "./closing.ts";
 import { CONNECT_MS, type PgListenerLike } from "./connecting.ts";
 
 /** The first pause before another attempt to connect, in milliseconds: less than one attempt a second. */
@@ -23,6 +24,8 @@ export interface ListenerOptions {
 export class Listener {
   readonly #options: ListenerOptions;
   #client: PgListenerLike | undefined;
+  /** Connections that are being made or ended. */
+  readonly #passing = new Set<PgListenerLike>();
   #cancel: (() => void) | undefined;
   #failures = 0;
   #closed = false;
@@ -40,16 +43,19 @@ export class Listener {
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancel?.();
-    const client = this.#client;
+    if (this.#client !== undefined) this.#passing.add(this.#client);
     this.#client = undefined;
-    if (client !== undefined) await end(client);
+    await Promise.all([...this.#passing].map((client) => this.#end(client)));
   }
 
   async #connect(): Promise<void> {
     const { connect, channel } = this.#options;
     let client: PgListenerLike | undefined;
     try {
-      const made = client = await connect();
+      const made = await connect();
+      if (this.#closed) return;
+      client = made;
+      this.#passing.add(made);
       const lost = () => this.#lost(made);
       client.on("error", lost);
       client.on("end", lost);
@@ -57,13 +63,14 @@ export class Listener {
       await client.connect();
       client.unref?.();
       await client.query(`listen "${channel}"`);
-      if (this.#closed) return await end(client);
+      if (this.#closed) return await this.#end(client);
+      this.#passing.delete(client);
       this.#client = client;
       this.#failures = 0;
       this.#options.changed(true);
       this.#watch(client);
     } catch (error) {
-      if (client !== undefined) void end(client);
+      if (client !== undefined) void this.#end(client);
       if (this.#closed) return;
       if (this.#failures === 0) {
         this.#options.logger.warn("postgres: cannot listen for other instances; polling meanwhile", error);
@@ -93,7 +100,7 @@ export class Listener {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#cancel?.();
-    void end(client);
+    void this.#end(client);
     this.#options.changed(false);
     this.#again();
   }
@@ -102,10 +109,12 @@ export class Listener {
     const pause = Math.min(STORE_RETRY_MAX_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures++, 16));
     this.#cancel = this.#options.clock.setTimer(() => void this.#connect(), pause, { unref: true });
   }
-}
 
-/** Ends a connection, whatever state it is in; only its own error tells more, and nobody needs that any more. */
-async function end(client: PgListenerLike): Promise<void> {
-  client.on("error", () => {});
-  await client.end().catch(() => {});
+  /** Ends a connection, whatever state it is in; only its own error tells more, and nobody needs that any more. */
+  async #end(client: PgListenerLike): Promise<void> {
+    this.#passing.add(client);
+    client.on("error", () => {});
+    if (!await endsInTime(this.#options.clock, client.end().catch(() => {}))) cut(client);
+    this.#passing.delete(client);
+  }
 }

@@ -1,5 +1,7 @@
 import { type Clock, type Logger, StorageError } from "../../../src/contract/mod.ts";
 import type { Statement } from "../sql/statement.ts";
+import { endsInTime } from "./closing.ts";
+import type { OwnPool } from "./connecting.ts";
 import {
   type Database,
   IDLE_TRANSACTION_MS,
@@ -14,8 +16,8 @@ import type { PgClientLike, PgPoolClientLike, PgPoolLike } from "./pg_like.ts";
 /** What a {@linkcode PoolDatabase} works with. */
 export interface PoolDatabaseOptions {
   readonly pool: PgPoolLike;
-  /** Whether the pool was opened by the store, so is closed with it. */
-  readonly owned: boolean;
+  /** The same, if it was opened by the store, so is closed with it. */
+  readonly own?: OwnPool;
   /** Milliseconds for which a connection is waited for. */
   readonly acquireMs: number;
   readonly clock: Clock;
@@ -66,14 +68,18 @@ export class PoolDatabase implements Database {
     });
   }
 
-  async close(): Promise<void> {
-    const { pool, owned } = this.#options;
-    // A pool counts as ended while its connections are still closing, and a server that goes just then has its word to say.
-    if (owned) await pool.end();
-    else {
+  async close(answers: boolean): Promise<void> {
+    const { pool, own, clock } = this.#options;
+    if (own === undefined) {
       pool.removeListener("error", this.#onError);
       pool.removeListener("acquire", this.#onAcquire);
+      return;
     }
+    // A pool counts as ended while its connections are still closing, and a server that goes just then has its word to say.
+    const ended = Promise.all([pool.end(), own.gone()]);
+    if (answers && await endsInTime(clock, ended)) return;
+    own.cut();
+    await endsInTime(clock, ended);
   }
 
   async #commit(doing: string, client: PgClientLike): Promise<void> {

@@ -2,6 +2,7 @@ import {
   type AdvanceRequest,
   type AdvanceResult,
   type Change,
+  type Clock,
   type DocumentQuery,
   type Enlisted,
   type Group,
@@ -17,11 +18,13 @@ import {
 import { columnText, fromColumnText } from "../sql/tables.ts";
 import { readTransaction } from "../sql/transaction.ts";
 import { Claims } from "./claims.ts";
+import { endsInTime } from "./closing.ts";
 import { CONNECT_MS, listenerFactory, openPool } from "./connecting.ts";
 import type { Database } from "./database.ts";
 import { DatabaseClock } from "./database_clock.ts";
 import { DueFloor } from "./due_floor.ts";
 import { EnlistedTransaction } from "./enlisted.ts";
+import { isDisconnect } from "./errors.ts";
 import { KnownDocuments } from "./known.ts";
 import { KyselyDatabase } from "./kysely.ts";
 import { migrate } from "./migrating.ts";
@@ -34,6 +37,7 @@ import { arrayText, instantText, readInstant } from "./values.ts";
 import { Writer } from "./writer.ts";
 
 interface Opened {
+  readonly clock: Clock;
   readonly database: Database;
   /** Random, and the same for everybody who has this store open. */
   readonly storeId: string;
@@ -68,7 +72,7 @@ export class PostgresStorage implements Storage {
       const [row] = await database.run("reading the store's id", this.#statements.meta, { key: "store" });
       this.#opened = this.#assemble(database, row!.value, context);
     } catch (error) {
-      await database.close();
+      await database.close(!isDisconnect(error));
       throw error;
     }
   }
@@ -76,9 +80,10 @@ export class PostgresStorage implements Storage {
   async #connect({ clock, logger }: StorageContext): Promise<Database> {
     const { source } = this.#settings;
     if ("kysely" in source) return new KyselyDatabase(source.kysely);
-    const owned = "url" in source;
-    const pool = owned ? await openPool(source.url, source.poolSize) : source.pool;
-    return new PoolDatabase({ pool, owned, acquireMs: CONNECT_MS, clock, logger });
+    const shared = { acquireMs: CONNECT_MS, clock, logger };
+    if ("pool" in source) return new PoolDatabase({ ...shared, pool: source.pool });
+    const own = await openPool(source.url, source.poolSize);
+    return new PoolDatabase({ ...shared, pool: own.pool, own });
   }
 
   #assemble(database: Database, storeId: string, { clock, logger }: StorageContext): Opened {
@@ -99,6 +104,7 @@ export class PostgresStorage implements Storage {
       logger,
     });
     return {
+      clock,
       database,
       storeId,
       channel,
@@ -113,10 +119,10 @@ export class PostgresStorage implements Storage {
     const opened = this.#opened;
     if (opened === undefined) return;
     this.#opened = undefined;
-    await opened.subscribers.close();
-    await opened.writer.drain();
-    await Promise.allSettled(opened.calls);
-    await opened.database.close();
+    const { subscribers, writer, calls, database, clock } = opened;
+    const written = writer.drain().then(() => Promise.allSettled(calls));
+    const [answers] = await Promise.all([endsInTime(clock, written), subscribers.close()]);
+    await database.close(answers);
   }
 
   now(): Promise<number> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineTask } from "../../../mod.ts";
-import type { RunContext, Schedule, TransactionClient } from "../../../src/contract/mod.ts";
+import type { Clock, RunContext, Schedule, Storage, TransactionClient } from "../../../src/contract/mod.ts";
+import { systemClock } from "../../../src/system.ts";
 import { faultyStore, type ManualClock } from "../../../src/testing/mod.ts";
 import { cuttable, HOUR, SECOND, START, STORES, world } from "../support/schedulers.ts";
 
@@ -21,6 +22,27 @@ async function isSettled(promise: Promise<unknown>, clock: ManualClock): Promise
   promise.then(() => (over = true), () => (over = true));
   await clock.settled();
   return over;
+}
+
+/** The machine's clock with a hundredth of the patience. */
+function hasty(): Clock {
+  const clock = systemClock();
+  return { ...clock, setTimer: (callback, delayMs, options) => clock.setTimer(callback, delayMs / 100, options) };
+}
+
+/** A store that a test may have say nothing to what it is asked to write, as one whose network is gone. */
+function silenced(inner: Storage) {
+  let isSilent = false;
+  let unanswered = 0;
+  const storage: Storage = new Proxy(inner, {
+    get(target, key) {
+      const member: unknown = Reflect.get(target, key, target);
+      if (typeof member !== "function") return member;
+      if (key === "apply" && isSilent) return () => new Promise(() => unanswered++);
+      return member.bind(target);
+    },
+  });
+  return { storage, silence: () => void (isSilent = true), unanswered: () => unanswered };
 }
 
 describe.each(STORES)("closing over %s", (kind) => {
@@ -300,6 +322,19 @@ describe.each(STORES)("closing over %s", (kind) => {
     slow.open();
     await scheduler.close({ drain: "2s" });
     expect(store.refused()).toBeGreaterThan(0);
+  });
+
+  it("X1 B112 ends although the store says nothing any more, neither yes nor no", async () => {
+    const { start, handle } = world(kind);
+    const store = silenced(handle());
+    const slow = gated("slow");
+    const scheduler = await start({ tasks: [slow.task], storage: store.storage, clock: hasty() });
+    const started = new Promise((resolve) => scheduler.on("started", resolve));
+    await scheduler.after(slow.task, 0);
+    await started;
+    store.silence();
+    await scheduler.close({ drain: 0 });
+    expect(store.unanswered()).toBeGreaterThan(0);
   });
 
   it("X1 closes a scheduler that was never opened, and one whose store would not open", async () => {

@@ -46,12 +46,12 @@ it("M6 F1 a server that ends a connection in the turn in which it is handed out 
   const pool = new pg.Pool({ host: "127.0.0.1", port, user: "a", database: "a", Client: Watched as never, max: 1 });
   const database = new PoolDatabase({
     pool: pool as never,
-    owned: true,
+    own: { pool: pool as never, gone: () => Promise.resolve(), cut: () => {} },
     acquireMs: 10_000,
     clock: context.clock,
     logger: SILENT,
   });
-  onTestFinished(() => database.close());
+  onTestFinished(() => database.close(true));
   const asked = database.run("asking", { query: { sql: "select 1" }, parameters: [] } as never, {});
   await expect(asked).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
   expect(listeners.length).toBeGreaterThan(0);
