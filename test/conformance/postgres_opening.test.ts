@@ -240,6 +240,27 @@ describe("postgres: opening and migrating", () => {
     await pool.query(`drop schema "${schema}" cascade; drop role "${role}"`);
   });
 
+  it("B141 S4 refuses a database whose encoding lacks characters, and takes one that keeps bytes as they are", async () => {
+    const { schema, pool } = arrange();
+    const at = async (encoding: string): Promise<PostgresOptions> => {
+      const name = `${schema}_${encoding.toLowerCase()}`;
+      await pool.query(
+        `create database "${name}" template template0 encoding '${encoding}' lc_collate 'C' lc_ctype 'C'`,
+      );
+      onTestFinished(async () => void await pool.query(`drop database "${name}" with (force)`));
+      const address = new URL(url);
+      address.pathname = name;
+      return { url: address.href, listen: false };
+    };
+    const latin = postgres(await at("LATIN1"));
+    await expect(latin.open(context)).rejects.toMatchObject({ code: "store_unavailable", retryable: false });
+    await expect(latin.open(context)).rejects.toThrow("encoding is LATIN1");
+    const bytes = await opened(await at("SQL_ASCII"));
+    const name = "\u65e5\u672c \u2192 \u00e9";
+    await store(bytes, [document(1, null, { definition: { name } })]);
+    expect((await bytes.find({ name, limit: 10 })).map(({ definition }) => definition.name)).toEqual([name]);
+  });
+
   it("tells of a server that is not there, and of one that refuses, without a password", async () => {
     const nowhere = postgres("postgres://postgres:secret@127.0.0.1:1/postgres");
     const refused = postgres(Object.assign(new URL(url), { password: "secret" }).href);

@@ -1,5 +1,6 @@
 import type { CompiledQuery } from "kysely";
 import { bind, type Statement } from "../sql/statement.ts";
+import { isContention, isLockTimeout } from "./errors.ts";
 import type { PgValue } from "./values.ts";
 
 /** Statements on one connection. */
@@ -18,7 +19,7 @@ export interface TransactionLimits {
 
 /** A database that statements are sent to. Whatever it fails with is a `StorageError`, saying what was being done. */
 export interface Database {
-  /** Runs one statement by itself, on any connection. */
+  /** Runs one statement by itself, on any connection; again where it was only in the way of others. */
   run<P, R>(doing: string, statement: Statement<P, R>, values: P): Promise<readonly R[]>;
   /** Does work in a read-committed transaction and answers once it is committed. What the work throws passes through. */
   transaction<T>(doing: string, limits: TransactionLimits, work: (session: Session) => Promise<T>): Promise<T>;
@@ -59,3 +60,20 @@ export function bound<P, R>(statement: Statement<P, R>, values: P): CompiledQuer
  * everybody; the server ends such a transaction after this time, in milliseconds.
  */
 export const IDLE_TRANSACTION_MS = 10_000;
+
+/** How often a statement by itself is tried that others were in the way of. */
+const ATTEMPTS = 5;
+
+/**
+ * Runs a statement that is a transaction of its own, so did nothing where it failed. A database may have another isolation
+ * by default, in which anything, a list as well as a claim, can turn out not to be serializable.
+ */
+export async function insist<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isContention(error) || isLockTimeout(error)) throw error;
+    }
+  }
+}

@@ -4,6 +4,7 @@ import {
   bound,
   type Database,
   IDLE_TRANSACTION_MS,
+  insist,
   type Send,
   type Session,
   sessionOf,
@@ -22,7 +23,8 @@ export class KyselyDatabase implements Database {
 
   async run<P, R>(doing: string, statement: Statement<P, R>, values: P): Promise<readonly R[]> {
     try {
-      return (await this.#kysely.withoutPlugins().executeQuery(bound(statement, values) as never)).rows as readonly R[];
+      const query = bound(statement, values) as never;
+      return (await insist(() => this.#kysely.withoutPlugins().executeQuery(query))).rows as readonly R[];
     } catch (error) {
       throw storageError(doing, error);
     }

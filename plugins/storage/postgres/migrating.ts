@@ -1,4 +1,6 @@
+import { CompiledQuery } from "kysely";
 import { SchedulerError, StorageError } from "../../../src/contract/mod.ts";
+import { named } from "../sql/statement.ts";
 import type { Database, Session } from "./database.ts";
 import { isAbsent } from "./errors.ts";
 import type { PostgresSettings, SchemaSettings } from "./options.ts";
@@ -8,14 +10,22 @@ import type { Statements } from "./statements.ts";
 /** How long one instance waits for another's migration, in milliseconds. */
 const MIGRATION_LOCK_MS = 60_000;
 
+/** Encodings of a database that hold every text: the second takes bytes as they are. */
+const ENCODINGS = ["UTF8", "SQL_ASCII"];
+
+const encoding = named<unknown, { value: string }>(
+  CompiledQuery.raw("select current_setting('server_encoding') as value"),
+);
+
 /**
  * Brings the store to this code's schema, or finds that it is there. The lock belongs to the transaction, so that it also
  * holds behind a pooler, and any number of instances may start at once.
  *
  * @throws {SchedulerError} `store_too_new` when a newer version of the scheduler wrote it; `store_unavailable` when the
- * tables are not there and are not to be created.
+ * tables are not there and are not to be created, or the database cannot hold every text.
  */
 export async function migrate(database: Database, statements: Statements, settings: PostgresSettings): Promise<void> {
+  await checkEncoding(database);
   const stored = await storedVersion(database, statements);
   check(stored, settings);
   if (stored === SCHEMA_VERSION) return;
@@ -59,6 +69,16 @@ function check(stored: number, { schema, tablePrefix }: SchemaSettings): void {
     "store_too_new",
     `postgres: the tables ${schema}.${tablePrefix}* have schema ${stored}; this version of the scheduler knows up to ${SCHEMA_VERSION}`,
     { details: { stored, known: SCHEMA_VERSION } },
+  );
+}
+
+/** What a run ends with, such as an error's message, must not meet a database that refuses it, again and again (S4). */
+async function checkEncoding(database: Database): Promise<void> {
+  const [row] = await database.run("reading the database's encoding", encoding, {});
+  if (ENCODINGS.includes(row!.value)) return;
+  throw new StorageError(
+    `postgres: the database's encoding is ${row!.value}, which lacks most characters; expected UTF8`,
+    { retryable: false, details: { encoding: row!.value } },
   );
 }
 

@@ -18,7 +18,7 @@ export type { PgClientLike, PgPoolClientLike, PgPoolLike, PgQueryValue, PgResult
  *
  * @param options A connection string, or options.
  * @throws {SchedulerError} `config_invalid` when an option does not fit. Opening it may throw `store_unavailable` (no
- * server, no such database, no rights, a standby, tables that are missing with `migrate: "manual"`), `store_too_new`, and
+ * server, no such database, no rights, a standby, an encoding other than UTF8, tables that are missing with `migrate: "manual"`), `store_too_new`, and
  * `config_invalid` where a connection string needs the package `pg` and there is none.
  *
  * @example

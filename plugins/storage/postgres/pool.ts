@@ -5,6 +5,7 @@ import type { OwnPool } from "./connecting.ts";
 import {
   type Database,
   IDLE_TRANSACTION_MS,
+  insist,
   type Send,
   type Session,
   sessionOf,
@@ -49,15 +50,15 @@ export class PoolDatabase implements Database {
   };
 
   run<P, R>(doing: string, statement: Statement<P, R>, values: P): Promise<readonly R[]> {
-    return this.#use(doing, (client) => this.#session(doing, client).run(statement, values));
+    return this.#use(doing, (client) => insist(() => this.#session(doing, client).run(statement, values)));
   }
 
   transaction<T>(doing: string, limits: TransactionLimits, work: (session: Session) => Promise<T>): Promise<T> {
     return this.#use(doing, async (client) => {
       const session = this.#session(doing, client);
-      await session.script(beginText(limits));
       let result: T;
       try {
+        await session.script(beginText(limits));
         result = await work(session);
       } catch (error) {
         if (!isDisconnect(error)) await session.script("rollback");

@@ -57,3 +57,49 @@ it("M6 F1 a server that ends a connection in the turn in which it is handed out 
   expect(listeners.length).toBeGreaterThan(0);
   expect(listeners).not.toContain(0);
 });
+
+/** A pool of one connection that answers, or fails, as told. */
+function scripted(answer: (sql: string) => unknown) {
+  const sent: string[] = [];
+  const client = {
+    query: (sql: string) => {
+      sent.push(sql);
+      const answered = answer(sql);
+      return answered instanceof Error ? Promise.reject(answered) : Promise.resolve({ rows: [answered] });
+    },
+    on() {},
+    removeListener() {},
+    release() {},
+  };
+  const pool = { connect: () => Promise.resolve(client), end: () => Promise.resolve(), on() {}, removeListener() {} };
+  const database = new PoolDatabase({ pool, acquireMs: 10_000, clock: context.clock, logger: SILENT });
+  return { database, sent };
+}
+
+const failure = (code: string) => Object.assign(new Error(code), { code });
+const SELECT = { query: { sql: "select 1" }, parameters: [] } as never;
+
+it.each(["40001", "40P01"])(
+  "B121 a statement by itself that others were in the way of (%s) is sent again",
+  async (code) => {
+    let failures = 3;
+    const { database, sent } = scripted(() => failures-- > 0 ? failure(code) : { one: 1 });
+    expect(await database.run("asking", SELECT, {})).toEqual([{ one: 1 }]);
+    expect(sent).toHaveLength(4);
+  },
+);
+
+it("B121 it is not sent again for ever, nor where a lock or the statement itself is at fault", async () => {
+  for (const [code, times] of [["40001", 5], ["55P03", 1], ["42P01", 1]] as const) {
+    const { database, sent } = scripted(() => failure(code));
+    await expect(database.run("asking", SELECT, {})).rejects.toMatchObject({ details: { sqlState: code } });
+    expect(sent).toHaveLength(times);
+  }
+});
+
+it("M6 a transaction that fails as it begins leaves none open on the connection", async () => {
+  const { database, sent } = scripted((sql) => sql.startsWith("begin") ? failure("57014") : {});
+  const asked = database.transaction("asking", { lockMs: 1 }, () => Promise.resolve());
+  await expect(asked).rejects.toMatchObject({ details: { sqlState: "57014" } });
+  expect(sent.at(-1)).toBe("rollback");
+});
