@@ -1,6 +1,10 @@
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ChangeWatch, type WatchDirectory } from "../../plugins/storage/sqlite/change_watch.ts";
+import { fileWatcher } from "../../plugins/storage/sqlite/watching.ts";
 import { manualClock } from "../../src/testing/mod.ts";
+import { scratch } from "../unit/support/schedulers.ts";
 
 function watched(options: { readonly watch?: WatchDirectory } = {}) {
   const clock = manualClock();
@@ -131,10 +135,32 @@ describe("ChangeWatch", () => {
       await clock.advance("1d");
       expect(state).toMatchObject({ looks: 1, open: 0 });
     }
-    const { clock, change, state } = watched();
-    state.fail();
-    change.close();
-    await clock.advance("1d");
-    expect(state.looks).toBe(0);
+    for (const failing of ["before", "after"] as const) {
+      const { clock, change, state } = watched();
+      if (failing === "before") state.fail();
+      change.close();
+      if (failing === "after") state.fail();
+      await clock.advance("1h");
+      expect(state.looks, failing).toBe(0);
+    }
+  });
+});
+
+describe("fileWatcher", () => {
+  it("reports every ten seconds in any case, since a report can be lost, until it is closed", async () => {
+    const file = join(scratch(), "schedules.db");
+    writeFileSync(file, "");
+    const intervals: { readonly everyMs: number; readonly callback: () => void; isOver: boolean }[] = [];
+    const watch = await fileWatcher(file, (callback, everyMs) => {
+      const interval = { everyMs, callback, isOver: false };
+      intervals.push(interval);
+      return () => void (interval.isOver = true);
+    });
+    const reports: (string | null)[] = [];
+    const watcher = watch(dirname(file), { persistent: false }, (_event, name) => reports.push(name));
+    intervals.find(({ everyMs }) => everyMs === 10_000)!.callback();
+    expect(reports).toEqual([null]);
+    watcher.close();
+    expect(intervals.every(({ isOver }) => isOver)).toBe(true);
   });
 });

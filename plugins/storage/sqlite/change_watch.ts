@@ -63,11 +63,14 @@ export class ChangeWatch {
       });
       // Deno's watcher keeps the process, whatever `persistent` says.
       watcher.unref();
+      const stop = () => watcher.close();
       watcher.on("error", () => {
-        watcher.close();
+        // One that is closed has nothing more to say.
+        if (this.#stop !== stop) return;
+        stop();
         this.#stop = this.#poll();
       });
-      return () => watcher.close();
+      return stop;
     } catch {
       return this.#poll();
     }

@@ -1,33 +1,63 @@
 import { basename } from "node:path";
-import { STORE_LOOK_MS } from "../../../src/contract/mod.ts";
+import { clearInterval, setInterval } from "node:timers";
+import { STORE_LOOK_MS, STORE_QUIET_LOOK_MS } from "../../../src/contract/mod.ts";
 import type { WatchDirectory } from "./change_watch.ts";
 
 /**
- * How writes to a database's file, or to its log, are reported on this runtime.
+ * How writes to a database's file, or to its log, are reported on this runtime. A report can be lost, in a full queue or on
+ * a file system that has none to give, so one comes every ten seconds in any case.
  *
  * Deno's directory watcher opens and closes the files that it reports. To close any descriptor of a file drops every
  * lock that the process has on it (POSIX, `fcntl`), SQLite's among them, and two processes then write at once: the
  * database is corrupted. There the files' sizes and times are looked at instead, which opens nothing.
  */
-export async function fileWatcher(file: string): Promise<WatchDirectory> {
+export async function fileWatcher(file: string, every: Every = realInterval): Promise<WatchDirectory> {
   const { versions } = await import("node:process");
   const { statSync, watch } = await import("node:fs");
-  if (versions["deno"] === undefined) return watch;
-  const { setInterval, clearInterval } = await import("node:timers");
+  if (versions["deno"] === undefined) {
+    return (directory, options, report) => {
+      const watcher = watch(directory, options, report);
+      const cancel = every(() => report("change", null), STORE_QUIET_LOOK_MS);
+      return {
+        close() {
+          cancel();
+          watcher.close();
+        },
+        unref: () => void watcher.unref(),
+        on: (event, listener) => void watcher.on(event, listener),
+      };
+    };
+  }
   const state = (path: string) => {
     const found = statSync(path, { throwIfNoEntry: false });
     return found === undefined ? "" : `${found.size} ${found.mtimeMs}`;
   };
   return (_directory, _options, report) => {
     const files = [file, `${file}-wal`].map((path) => ({ path, seen: state(path) }));
-    // Not the scheduler's clock: whoever writes is real, also where time is a test's.
-    const timer = setInterval(() => {
+    const cancelLooks = every(() => {
       for (const watched of files) {
         const now = state(watched.path);
         if (now !== watched.seen) report("change", basename(watched.path));
         watched.seen = now;
       }
     }, STORE_LOOK_MS);
-    return { close: () => clearInterval(timer), unref: () => void timer.unref(), on: () => {} };
+    const cancel = every(() => report("change", null), STORE_QUIET_LOOK_MS);
+    return {
+      close() {
+        cancelLooks();
+        cancel();
+      },
+      unref() {},
+      on() {},
+    };
   };
 }
+
+/** Calls back again and again without keeping the process; answers what ends that. */
+type Every = (callback: () => void, everyMs: number) => () => void;
+
+/** Not by the scheduler's clock: whoever writes is real, also where time is a test's. */
+const realInterval: Every = (callback, everyMs) => {
+  const timer = setInterval(callback, everyMs).unref();
+  return () => clearInterval(timer);
+};
