@@ -7,7 +7,7 @@ import type { PgClientLike, PgPoolLike } from "./pg_like.ts";
 export const CONNECT_MS = 10_000;
 
 /** Milliseconds after which a statement that is not answered has its connection given up: the network may be gone. */
-const ANSWER_MS = 60_000;
+export const ANSWER_MS = 60_000;
 
 /** A connection of one's own that is told what others say. */
 export interface PgListenerLike extends PgClientLike {
@@ -67,7 +67,7 @@ export async function openPool(url: string, size: number): Promise<OwnPool> {
       open.set(this, new Promise((resolve) => this.on("end", () => resolve(void open.delete(this)))));
     }
   }
-  const options = { ...SHARED, connectionString: url, max: size, query_timeout: ANSWER_MS, allowExitOnIdle: true };
+  const options = { ...SHARED, connectionString: url, max: size, allowExitOnIdle: true };
   return {
     pool: new Pool({ ...options, Client: Counted }),
     gone: async () => void await Promise.all(open.values()),

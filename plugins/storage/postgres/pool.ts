@@ -12,7 +12,8 @@ import {
   type TransactionLimits,
 } from "./database.ts";
 import { isDisconnect, storageError } from "./errors.ts";
-import type { PgClientLike, PgPoolClientLike, PgPoolLike } from "./pg_like.ts";
+import type { PgClientLike, PgPoolClientLike, PgPoolLike, PgResultLike } from "./pg_like.ts";
+import type { PgValue } from "./values.ts";
 
 /** What a {@linkcode PoolDatabase} works with. */
 export interface PoolDatabaseOptions {
@@ -21,6 +22,8 @@ export interface PoolDatabaseOptions {
   readonly own?: OwnPool;
   /** Milliseconds for which a connection is waited for. */
   readonly acquireMs: number;
+  /** Milliseconds for which an answer is waited for, before the connection is given up. */
+  readonly answerMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -85,7 +88,7 @@ export class PoolDatabase implements Database {
 
   async #commit(doing: string, client: PgClientLike): Promise<void> {
     try {
-      const { command } = await client.query("commit");
+      const { command } = await this.#ask(client, "commit");
       if (command === "ROLLBACK") throw new StorageError(`postgres: ${doing}: the transaction was rolled back`);
     } catch (error) {
       throw storageError(`${doing}, committing`, error);
@@ -93,9 +96,19 @@ export class PoolDatabase implements Database {
   }
 
   #session(doing: string, client: PgClientLike): Session {
-    const send: Send = async (sql, parameters) =>
-      (await (parameters.length === 0 ? client.query(sql) : client.query(sql, [...parameters]))).rows;
+    const send: Send = async (sql, parameters) => (await this.#ask(client, sql, parameters)).rows;
     return sessionOf(send, (error) => storageError(doing, error));
+  }
+
+  /** A network may drop a connection without a word, and only this one: others can be made meanwhile. */
+  #ask(client: PgClientLike, sql: string, parameters: readonly PgValue[] = []): Promise<PgResultLike> {
+    const { answerMs } = this.#options;
+    const asked = parameters.length === 0 ? client.query(sql) : client.query(sql, [...parameters]);
+    return new Promise((resolve, reject) => {
+      // Not the scheduler's clock: the database is real, also where time is a test's.
+      const timer = setTimeout(() => reject(new Error(`no answer within ${answerMs} ms`)), answerMs);
+      asked.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
   }
 
   async #use<T>(doing: string, work: (client: PgClientLike) => Promise<T>): Promise<T> {

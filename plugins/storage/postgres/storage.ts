@@ -19,7 +19,7 @@ import { columnText, fromColumnText } from "../sql/tables.ts";
 import { readTransaction } from "../sql/transaction.ts";
 import { Claims } from "./claims.ts";
 import { endsInTime } from "./closing.ts";
-import { CONNECT_MS, listenerFactory, openPool } from "./connecting.ts";
+import { ANSWER_MS, CONNECT_MS, listenerFactory, openPool } from "./connecting.ts";
 import type { Database } from "./database.ts";
 import { DatabaseClock } from "./database_clock.ts";
 import { DueFloor } from "./due_floor.ts";
@@ -80,7 +80,7 @@ export class PostgresStorage implements Storage {
   async #connect({ clock, logger }: StorageContext): Promise<Database> {
     const { source } = this.#settings;
     if ("kysely" in source) return new KyselyDatabase(source.kysely);
-    const shared = { acquireMs: CONNECT_MS, clock, logger };
+    const shared = { acquireMs: CONNECT_MS, answerMs: ANSWER_MS, clock, logger };
     if ("pool" in source) return new PoolDatabase({ ...shared, pool: source.pool });
     const own = await openPool(source.url, source.poolSize);
     return new PoolDatabase({ ...shared, pool: own.pool, own });

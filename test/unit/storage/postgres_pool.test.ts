@@ -48,6 +48,7 @@ it("M6 F1 a server that ends a connection in the turn in which it is handed out 
     pool: pool as never,
     own: { pool: pool as never, gone: () => Promise.resolve(), cut: () => {} },
     acquireMs: 10_000,
+    answerMs: 60_000,
     clock: context.clock,
     logger: SILENT,
   });
@@ -58,22 +59,26 @@ it("M6 F1 a server that ends a connection in the turn in which it is handed out 
   expect(listeners).not.toContain(0);
 });
 
+const SILENCE = Symbol("no answer, for ever");
+
 /** A pool of one connection that answers, or fails, as told. */
-function scripted(answer: (sql: string) => unknown) {
+function scripted(answer: (sql: string) => unknown, answerMs = 60_000) {
   const sent: string[] = [];
+  const released: unknown[] = [];
   const client = {
     query: (sql: string) => {
       sent.push(sql);
       const answered = answer(sql);
+      if (answered === SILENCE) return new Promise<never>(() => {});
       return answered instanceof Error ? Promise.reject(answered) : Promise.resolve({ rows: [answered] });
     },
     on() {},
     removeListener() {},
-    release() {},
+    release: (destroy?: boolean) => void released.push(destroy),
   };
   const pool = { connect: () => Promise.resolve(client), end: () => Promise.resolve(), on() {}, removeListener() {} };
-  const database = new PoolDatabase({ pool, acquireMs: 10_000, clock: context.clock, logger: SILENT });
-  return { database, sent };
+  const shared = { acquireMs: 10_000, answerMs, clock: context.clock, logger: SILENT };
+  return { database: new PoolDatabase({ pool, ...shared }), sent, released };
 }
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
@@ -102,4 +107,16 @@ it("M6 a transaction that fails as it begins leaves none open on the connection"
   const asked = database.transaction("asking", { lockMs: 1 }, () => Promise.resolve());
   await expect(asked).rejects.toMatchObject({ details: { sqlState: "57014" } });
   expect(sent.at(-1)).toBe("rollback");
+});
+
+it("M6 a connection that has gone without a word is given up, whoever's the pool is", async () => {
+  const { database, sent, released } = scripted(() => SILENCE, 20);
+  await expect(database.run("asking", SELECT, {})).rejects.toMatchObject({
+    code: "store_unavailable",
+    retryable: true,
+  });
+  const working = database.transaction("asking", { lockMs: 1 }, () => Promise.resolve());
+  await expect(working).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+  expect(sent).toHaveLength(2);
+  expect(released).toEqual([true, true]);
 });
