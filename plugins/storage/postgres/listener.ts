@@ -60,9 +60,12 @@ export class Listener {
       client.on("error", lost);
       client.on("end", lost);
       client.on("notification", ({ payload }) => this.#options.notified(payload));
-      await client.connect();
-      client.unref?.();
-      await client.query(`listen "${channel}"`);
+      await this.#inTime(
+        made.connect().then(() => {
+          made.unref?.();
+          return made.query(`listen "${channel}"`);
+        }),
+      );
       if (this.#closed) return await this.#end(client);
       this.#passing.delete(client);
       this.#client = client;
@@ -76,6 +79,20 @@ export class Listener {
         this.#options.logger.warn("postgres: cannot listen for other instances; polling meanwhile", error);
       }
       this.#again();
+    }
+  }
+
+  /** A server may let a connection in and then say nothing more; another attempt may go elsewhere. */
+  async #inTime(listening: Promise<unknown>): Promise<void> {
+    let cancel = () => {};
+    const late = new Promise<never>((_, reject) => {
+      const fail = () => reject(new Error(`no answer within ${CONNECT_MS} ms`));
+      cancel = this.#options.clock.setTimer(fail, CONNECT_MS, { unref: true });
+    });
+    try {
+      await Promise.race([listening, late]);
+    } finally {
+      cancel();
     }
   }
 

@@ -121,8 +121,11 @@ export class PostgresStorage implements Storage {
     this.#opened = undefined;
     const { subscribers, writer, calls, database, clock } = opened;
     const written = writer.drain().then(() => Promise.allSettled(calls));
+    // The server is real, also where time is a test's, which must not pass meanwhile.
+    const done = clock.busy?.();
     const [answers] = await Promise.all([endsInTime(clock, written), subscribers.close()]);
     await database.close(answers);
+    done?.();
   }
 
   now(): Promise<number> {
