@@ -68,6 +68,13 @@ function hints(storage: Storage): { count(): number; next(): Promise<void> } {
   return { count: () => count, next: () => new Promise((resolve) => tell = resolve) };
 }
 
+/** What the server's address says, as options of a pool, which hides the password among them. */
+function parts(): pg.PoolConfig {
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const database = pathname.slice(1);
+  return { connectionString: undefined, host: hostname, port: Number(port), user: username, password, database };
+}
+
 /** A listening store on timers of the test, and another one that writes. */
 async function pair(options: Partial<PostgresOptions> = {}) {
   const { schema, pool } = arrange();
@@ -82,14 +89,19 @@ async function pair(options: Partial<PostgresOptions> = {}) {
 }
 
 describe("postgres: wake-ups", () => {
-  for (const what of ["a connection string", "a pool", "an address of its own"]) {
+  const pooled = (options: pg.PoolConfig = {}) => ({
+    pool: testPool(url, { max: 1, ...options }),
+    url: undefined as never,
+  });
+  const sources: Readonly<Record<string, () => Partial<PostgresOptions>>> = {
+    "a connection string": () => ({ url }),
+    "a pool": () => pooled(),
+    "a pool that hides its password": () => pooled(parts()),
+    "an address of its own": () => ({ ...pooled(), listen: url }),
+  };
+  for (const [what, source] of Object.entries(sources)) {
     it(`M6 another handle's creation is heard of at once, without any timer, with ${what}`, async () => {
-      const source = what === "a pool"
-        ? { pool: testPool(url, { max: 1 }), url: undefined as never }
-        : what === "a connection string"
-        ? { url }
-        : { pool: testPool(url, { max: 1 }), url: undefined as never, listen: url };
-      const { time, writing, heard } = await pair(source);
+      const { time, writing, heard } = await pair(source());
       for (let n = 0; n < 3; n++) {
         const next = heard.next();
         await store(writing, [document(n, 5_000)]);

@@ -87,5 +87,10 @@ export function listenerFactory(
   }
   const { Client, options } = ("pool" in source ? source.pool : {}) as Partial<ConnectingPool>;
   if (Client === undefined || options === undefined) return undefined;
-  return () => Promise.resolve(new Client({ ...options, keepAlive: true }));
+  return () => Promise.resolve(new Client(Object.assign(copied(options), { keepAlive: true })));
+}
+
+/** With what a pool hides from those who only look, as it does with its password. */
+function copied(options: object): object {
+  return Object.defineProperties({}, Object.getOwnPropertyDescriptors(options));
 }
