@@ -180,7 +180,7 @@ export const DEFAULT_BUSY_TIMEOUT_MS = 5_000;
 export const STORE_LOOK_MS = 250;
 /** Pauses between the looks that follow a report of a write: its commit, whose flush a busy disk may hold up for seconds, is seen after it. */
 export const STORE_LOOKS_MS: readonly number[] = [STORE_LOOK_MS, 1_000, 5_000];
-/** Longest time between two looks where writes are reported: a report may be lost, and no other need follow it. */
+/** Time between two looks at the files themselves where writes are reported: a report may be lost, and no other need follow it. */
 export const STORE_QUIET_LOOK_MS = 10_000;
 
 /** Longest sleep between two looks at the clock: how late a stepped clock, or a machine that slept, is noticed (T8). No store is asked. */

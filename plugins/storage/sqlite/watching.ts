@@ -5,50 +5,42 @@ import type { WatchDirectory } from "./change_watch.ts";
 
 /**
  * How writes to a database's file, or to its log, are reported on this runtime. A report can be lost, in a full queue or on
- * a file system that has none to give, so one comes every ten seconds in any case.
+ * a file system that has none to give, so the files' sizes and times are looked at every ten seconds besides.
  *
  * Deno's directory watcher opens and closes the files that it reports. To close any descriptor of a file drops every
  * lock that the process has on it (POSIX, `fcntl`), SQLite's among them, and two processes then write at once: the
- * database is corrupted. There the files' sizes and times are looked at instead, which opens nothing.
+ * database is corrupted. There nothing but sizes and times is looked at, which opens nothing.
  */
 export async function fileWatcher(file: string, every: Every = realInterval): Promise<WatchDirectory> {
   const { versions } = await import("node:process");
   const { statSync, watch } = await import("node:fs");
-  if (versions["deno"] === undefined) {
-    return (directory, options, report) => {
-      const watcher = watch(directory, options, report);
-      const cancel = every(() => report("change", null), STORE_QUIET_LOOK_MS);
-      return {
-        close() {
-          cancel();
-          watcher.close();
-        },
-        unref: () => void watcher.unref(),
-        on: (event, listener) => void watcher.on(event, listener),
-      };
-    };
-  }
   const state = (path: string) => {
     const found = statSync(path, { throwIfNoEntry: false });
     return found === undefined ? "" : `${found.size} ${found.mtimeMs}`;
   };
-  return (_directory, _options, report) => {
+  const looking = (report: (event: string, name: string | null) => void, everyMs: number) => {
     const files = [file, `${file}-wal`].map((path) => ({ path, seen: state(path) }));
-    const cancelLooks = every(() => {
+    return every(() => {
       for (const watched of files) {
         const now = state(watched.path);
         if (now !== watched.seen) report("change", basename(watched.path));
         watched.seen = now;
       }
-    }, STORE_LOOK_MS);
-    const cancel = every(() => report("change", null), STORE_QUIET_LOOK_MS);
+    }, everyMs);
+  };
+  if (versions["deno"] !== undefined) {
+    return (_directory, _options, report) => ({ close: looking(report, STORE_LOOK_MS), unref() {}, on() {} });
+  }
+  return (directory, options, report) => {
+    const watcher = watch(directory, options, report);
+    const cancel = looking(report, STORE_QUIET_LOOK_MS);
     return {
       close() {
-        cancelLooks();
         cancel();
+        watcher.close();
       },
-      unref() {},
-      on() {},
+      unref: () => void watcher.unref(),
+      on: (event, listener) => void watcher.on(event, listener),
     };
   };
 }
