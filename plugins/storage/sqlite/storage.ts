@@ -138,11 +138,13 @@ export class SqliteStorage implements Storage {
     return result;
   }
 
-  async apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
-    const { writer, readAhead } = this.#use();
-    const results = await writer.apply(groups, now);
-    readAhead.wrote(groups.length);
-    return results;
+  apply<T>(groups: readonly Group<T>[], now: number): Promise<readonly GroupResult<T>[]> {
+    if (this.#opened === undefined) return Promise.reject(notOpen());
+    const { writer, readAhead } = this.#opened;
+    const applied = writer.apply(groups, now);
+    // Not for each of those that come one by one, which are the most.
+    if (groups.length > 1) applied.then(() => readAhead.wrote(groups.length), () => {});
+    return applied;
   }
 
   get(id: string): Promise<ScheduleDocument | undefined> {
