@@ -1,6 +1,10 @@
 import process from "node:process";
 import * as fc from "fast-check";
+import { vi } from "vitest";
 import { isSchedulerError, type SchedulerErrorCode } from "../../../src/contract/mod.ts";
+
+// Tens of thousands of inputs take half a minute on a machine that does nothing else.
+vi.setConfig({ testTimeout: 600_000 });
 
 /** How many times the inputs of CI are tried; CI's own number is one half of a million on each runtime. */
 export const SCALE: number = Number(process.env["FUZZ_SCALE"] ?? 1);
