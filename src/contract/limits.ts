@@ -88,8 +88,8 @@ export const MAX_DEFAULT_GRACE_MS = 60_000;
 export const ABORT_GRACE_MS = 5_000;
 
 /**
- * How long closing waits for a store that neither takes back what is left for others nor refuses it: its network may be
- * gone without a word. The leases then run out by themselves (X1).
+ * How long closing waits, at each step, for a store that neither does what it is asked nor refuses it: its network may be
+ * gone without a word. The leases of what is not handed back then run out by themselves (X1).
  */
 export const RELEASE_MS = 5_000;
 

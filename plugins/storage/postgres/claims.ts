@@ -7,7 +7,7 @@ import {
   type Write,
 } from "../../../src/contract/mod.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
-import type { Database, Session } from "./database.ts";
+import { type Database, insist, type Session } from "./database.ts";
 import type { DatabaseClock } from "./database_clock.ts";
 import type { DueFloor } from "./due_floor.ts";
 import { isContention } from "./errors.ts";
@@ -33,9 +33,6 @@ const FEW = 50;
 
 /** Claims by transactions before what is due is claimed without one again. */
 const LOCKED_CLAIMS = 20;
-
-/** How often a claim that others were in the way of is tried at once. */
-const ATTEMPTS = 5;
 
 const LIMITS = { lockMs: 5_000 };
 const DOING = "claiming what is due";
@@ -146,27 +143,22 @@ export class Claims {
     }
   }
 
-  async #claim<T>(
+  #claim<T>(
     lanes: readonly string[],
     limit: number,
     step: Step<T>,
   ): Promise<Claimed & { readonly piece: PieceOf<T> }> {
-    for (let attempt = 1;; attempt++) {
-      try {
-        return await this.#options.database.transaction(DOING, LIMITS, async (session) => {
-          const { statements } = this.#options;
-          const rows = await session.run(statements.claim, {
-            lanes: arrayText(lanes),
-            after: instantText(-Infinity),
-            least: LEAST_PER_LANE,
-            limit,
-          });
-          return await this.#move(session, rows, { lanes, limit }, step);
-        });
-      } catch (error) {
-        if (!isContention(error) || attempt === ATTEMPTS) throw error;
-      }
-    }
+    const { database, statements } = this.#options;
+    const claimed = async (session: Session) => {
+      const rows = await session.run(statements.claim, {
+        lanes: arrayText(lanes),
+        after: instantText(-Infinity),
+        least: LEAST_PER_LANE,
+        limit,
+      });
+      return await this.#move(session, rows, { lanes, limit }, step);
+    };
+    return insist(() => database.transaction(DOING, LIMITS, claimed), isContention);
   }
 
   async #move<T>(

@@ -1,12 +1,15 @@
-import type { Clock } from "../../../src/contract/mod.ts";
+import { type Clock, RELEASE_MS } from "../../../src/contract/mod.ts";
 
-/** Milliseconds that closing waits for a server, before it goes on without: its network may be gone without a word. */
-export const CLOSE_MS = 5_000;
-
-/** Whether work ends within {@linkcode CLOSE_MS}. What it fails with later is nobody's any more. */
-export async function endsInTime(clock: Clock, work: Promise<unknown>): Promise<boolean> {
+/** Whether work ends within a time: that of closing, unless said otherwise. What it fails with later is nobody's any more. */
+export async function endsInTime(
+  clock: Clock,
+  work: Promise<unknown>,
+  { withinMs = RELEASE_MS, unref = false }: { readonly withinMs?: number; readonly unref?: boolean } = {},
+): Promise<boolean> {
   let cancel = () => {};
-  const late = new Promise<false>((resolve) => cancel = clock.setTimer(() => resolve(false), CLOSE_MS));
+  const late = new Promise<false>((resolve) => {
+    cancel = clock.setTimer(() => resolve(false), withinMs, { unref });
+  });
   try {
     return await Promise.race([work.then(() => true), late]);
   } finally {

@@ -1,6 +1,6 @@
 import type { Group } from "../../../src/contract/mod.ts";
 import { conflictOf } from "../sql/transaction.ts";
-import type { Database } from "./database.ts";
+import { ATTEMPTS, type Database } from "./database.ts";
 import { decideAll, type Decided, remember, settleAll } from "./decisions.ts";
 import { lookupOf } from "./desk.ts";
 import type { DueFloor } from "./due_floor.ts";
@@ -16,8 +16,6 @@ import { planWrites, readied } from "./writes.ts";
 export const BATCH_LOCK_MS = 100;
 /** How long one group by itself waits for such a row. */
 const LOCK_MS = 5_000;
-/** How often work that others were in the way of is tried at once. */
-const ATTEMPTS = 5;
 /** Pauses, in milliseconds, before the database is asked again what became of a commit that it did not answer: 5 s in all. */
 const PAUSES = [50, 100, 200, 400, 800, 1_000, 1_200, 1_250];
 

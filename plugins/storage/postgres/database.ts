@@ -61,19 +61,24 @@ export function bound<P, R>(statement: Statement<P, R>, values: P): CompiledQuer
  */
 export const IDLE_TRANSACTION_MS = 10_000;
 
-/** How often a statement by itself is tried that others were in the way of. */
-const ATTEMPTS = 5;
+/** How often work that others were in the way of is tried at once. */
+export const ATTEMPTS = 5;
 
 /**
- * Runs a statement that is a transaction of its own, so did nothing where it failed. A database may have another isolation
- * by default, in which anything, a list as well as a claim, can turn out not to be serializable.
+ * Runs what is a transaction of its own, so did nothing where it failed, as long as others were only in the way. A database
+ * may have another isolation by default, in which anything, a list as well as a claim, can turn out not to be serializable.
+ *
+ * @param mayPass Whether the same may succeed at once. Default: not where a lock was waited for in vain.
  */
-export async function insist<T>(run: () => Promise<T>): Promise<T> {
+export async function insist<T>(
+  run: () => Promise<T>,
+  mayPass: (error: unknown) => boolean = (error) => isContention(error) && !isLockTimeout(error),
+): Promise<T> {
   for (let attempt = 1;; attempt++) {
     try {
       return await run();
     } catch (error) {
-      if (attempt === ATTEMPTS || !isContention(error) || isLockTimeout(error)) throw error;
+      if (attempt === ATTEMPTS || !mayPass(error)) throw error;
     }
   }
 }

@@ -78,25 +78,24 @@ async function moveAll<T>(
   take: (piece: PieceOf<T>) => void,
 ): Promise<void> {
   const rows = new Map(found.map((row) => [row.id, row]));
-  const writing: Promise<void>[] = [];
+  let writing = Promise.resolve();
   try {
     for (let i = 0; i < found.length; i += PIECE) {
       const piece = stepped.add(found.slice(i, i + PIECE));
       // One after another: two at once meet at the ends of the table and of its indexes.
-      await writing.at(-1);
-      const sent = send(piece.writes, rows, now, options).then((won) =>
+      await writing;
+      writing = send(piece.writes, rows, now, options).then((won) =>
         take({ ...wonOf(piece, won, tally), now, sizes: stepped.sizes })
       );
-      // Its failure is met below, in its turn.
-      sent.catch(() => {});
-      writing.push(sent);
+      // Its failure is met in its turn.
+      writing.catch(() => {});
       // So that it is on its way, and those before it are handed over, while the next one is decided on.
       if (i + PIECE < found.length) await new Promise<void>((resolve) => options.clock.defer(resolve));
     }
   } finally {
-    await Promise.allSettled(writing);
+    await Promise.allSettled([writing]);
   }
-  await Promise.all(writing);
+  await writing;
 }
 
 interface Won {

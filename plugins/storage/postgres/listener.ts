@@ -60,12 +60,14 @@ export class Listener {
       client.on("error", lost);
       client.on("end", lost);
       client.on("notification", ({ payload }) => this.#options.notified(payload));
-      await this.#inTime(
-        made.connect().then(() => {
-          made.unref?.();
-          return made.query(`listen "${channel}"`);
-        }),
-      );
+      const listening = made.connect().then(() => {
+        made.unref?.();
+        return made.query(`listen "${channel}"`);
+      });
+      // A server may let a connection in and then say nothing more; another attempt may go elsewhere.
+      if (!await endsInTime(this.#options.clock, listening, { withinMs: CONNECT_MS, unref: true })) {
+        throw new Error(`no answer within ${CONNECT_MS} ms`);
+      }
       if (this.#closed) return await this.#end(client);
       this.#passing.delete(client);
       this.#client = client;
@@ -79,20 +81,6 @@ export class Listener {
         this.#options.logger.warn("postgres: cannot listen for other instances; polling meanwhile", error);
       }
       this.#again();
-    }
-  }
-
-  /** A server may let a connection in and then say nothing more; another attempt may go elsewhere. */
-  async #inTime(listening: Promise<unknown>): Promise<void> {
-    let cancel = () => {};
-    const late = new Promise<never>((_, reject) => {
-      const fail = () => reject(new Error(`no answer within ${CONNECT_MS} ms`));
-      cancel = this.#options.clock.setTimer(fail, CONNECT_MS, { unref: true });
-    });
-    try {
-      await Promise.race([listening, late]);
-    } finally {
-      cancel();
     }
   }
 

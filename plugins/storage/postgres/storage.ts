@@ -123,9 +123,12 @@ export class PostgresStorage implements Storage {
     const written = writer.drain().then(() => Promise.allSettled(calls));
     // The server is real, also where time is a test's, which must not pass meanwhile.
     const done = clock.busy?.();
-    const [answers] = await Promise.all([endsInTime(clock, written), subscribers.close()]);
-    await database.close(answers);
-    done?.();
+    try {
+      const [answers] = await Promise.all([endsInTime(clock, written), subscribers.close()]);
+      await database.close(answers);
+    } finally {
+      done?.();
+    }
   }
 
   now(): Promise<number> {

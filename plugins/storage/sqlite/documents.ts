@@ -95,12 +95,13 @@ export class Documents {
   }
 
   /** Reads what will be due in the lanes by an instant, so that it need not be read then. */
-  readAhead(lanes: readonly string[], limit: number, by: number): void {
+  readAhead(lanes: readonly string[], by: number, limit: number): void {
     const wanted = this.#wanted(lanes, limit, by);
     if (wanted === undefined) return;
     for (const row of this.#connection.all(this.#statements.due, wanted)) {
-      const { document } = this.#cache.get(row.id) === undefined ? decodeRow(row, this.#definitions) : {};
-      if (document !== undefined) this.#cache.set(document, row.progress.length, row.definition.length);
+      const { document, definitionSize } = this.#found(row);
+      const isNew = document !== undefined && definitionSize !== undefined;
+      if (isNew) this.#cache.set(document, row.progress.length, definitionSize);
     }
     this.#readAhead = true;
   }

@@ -26,8 +26,8 @@ import { EnlistedTransaction } from "./enlisted.ts";
 import { ForeignWrites } from "./foreign_writes.ts";
 import { fileGuard, openDatabase, prepareDatabase } from "./opening.ts";
 import type { SqliteSettings } from "./options.ts";
-import { compileStatements, type FindCondition, type FindParameters, type Statements } from "./statements.ts";
 import { ReadAhead } from "./read_ahead.ts";
+import { compileStatements, type FindCondition, type FindParameters, type Statements } from "./statements.ts";
 import { fileWatcher } from "./watching.ts";
 import { Writer } from "./writer.ts";
 
@@ -93,7 +93,7 @@ export class SqliteStorage implements Storage {
       readAhead: new ReadAhead({
         clock,
         earliest: (lanes) => this.#earliest(connection, lanes),
-        read: (lanes, by, limit) => documents.readAhead(lanes, limit, by),
+        read: (lanes, by, limit) => documents.readAhead(lanes, by, limit),
       }),
     };
   }
