@@ -26,7 +26,7 @@ export interface UnitChanges {
 export interface Unit {
   /** What the changes are made through. */
   readonly client: TransactionClient;
-  /** Waits for calls under way, refuses any further one, and answers what to commit. */
+  /** Waits for calls under way, refuses any further one, and answers what to commit. Errors: those of such a call. */
   seal(): Promise<UnitChanges>;
   /** Refuses any further call; nothing is to be committed. */
   discard(): void;
@@ -98,6 +98,8 @@ class UnitScope implements Scope {
   readonly #adopted: ScheduleSnapshot[] = [];
   #overlay = new Overlay();
   #last: Promise<unknown> = Promise.resolve();
+  /** What was answered to calls that are not through. */
+  readonly #underWay = new Set<Promise<unknown>>();
   isOver = false;
 
   constructor(host: ClientHost, draining: boolean, of: "run" | "transaction") {
@@ -114,7 +116,19 @@ class UnitScope implements Scope {
       return await work();
     });
     this.#last = made.catch(() => {});
-    return made;
+    // A promise of its own: a failure that its caller leaves unhandled is told as any other.
+    const answer = made.then(
+      (value) => {
+        this.#underWay.delete(answer);
+        return value;
+      },
+      (error) => {
+        this.#underWay.delete(answer);
+        throw error;
+      },
+    );
+    this.#underWay.add(answer);
+    return answer;
   }
 
   async one(placed: PlacedOperation): Promise<Done> {
@@ -156,14 +170,17 @@ class UnitScope implements Scope {
     this.#adopted.push(schedule);
   }
 
+  /** Nobody can have waited for what is under way now; without it the unit would not be whole (U1). */
   async seal(): Promise<readonly PlacedOperation[]> {
     this.end();
-    await this.#last;
+    await Promise.all(this.#underWay);
     return this.#placed;
   }
 
   end(): void {
     this.isOver = true;
+    // The unit's own end tells of a failure.
+    for (const answer of this.#underWay) answer.catch(() => {});
   }
 
   settled(done: readonly Done[]): void {

@@ -50,6 +50,35 @@ describe.each(STORES)("units of work on %s", (_, store) => {
     expect(await scheduler.valid((await made!).id)).toBe(true);
   });
 
+  it("U1 fails with a call that the function did not wait for and that fails, and nothing takes effect", async () => {
+    const { scheduler } = bench(store, [noop]);
+    const failing = scheduler.transaction((tx) => {
+      void tx.every(noop, "1h", 1, { name: "whole" });
+      void tx.after("no such task", "1h");
+      void tx.after(noop, "no duration");
+      void tx.every(noop, "2h", 1, { name: "rest" });
+    });
+    await expect(failing).rejects.toEqual(refusal("unknown_task", /no such task/));
+    expect((await scheduler.list().page()).schedules).toEqual([]);
+  });
+
+  it("U1 a failure that the function handles is its own business, and after one that ends it the rest is quiet", async () => {
+    const { scheduler } = bench(store, [noop]);
+    const answer = await scheduler.transaction(async (tx) => {
+      const code = await tx.after("no such task", "1h").catch((error) => error.code);
+      await tx.every(noop, "1h");
+      return code;
+    });
+    expect(answer).toBe("unknown_task");
+    expect((await scheduler.list().page()).schedules).toHaveLength(1);
+    const ended = scheduler.transaction(async (tx) => {
+      const [first, second] = [tx.after("no such task", "1h"), tx.after("nor this one", "1h")];
+      await first;
+      await second;
+    });
+    await expect(ended).rejects.toEqual(refusal("unknown_task", /no such task/));
+  });
+
   it("U2 inside, the id is usable at once, and create-then-stop leaves nothing behind", async () => {
     const { scheduler } = bench(store, [noop]);
     const stopped = await scheduler.transaction(async (tx) => {

@@ -302,6 +302,40 @@ describe.each(STORES)("what a run is told over %s", (kind) => {
     expect((await scheduler.list({ task: "task2" }).page()).schedules).toEqual([]);
   });
 
+  it("U3 a change that the handler did not wait for and that fails faults the run, and nothing of it happens", async () => {
+    const { clock, start } = world(kind);
+    const task = defineTask("task", (_input, { schedules }) => {
+      void schedules.every(task, "1h", undefined, { name: "follows" });
+      void schedules.after("no such task", "1h");
+    });
+    const scheduler = await start({ tasks: [task] });
+    const { id } = await scheduler.after(task, 0);
+    await clock.settled();
+    const fault = { message: expect.stringContaining("no such task") as string };
+    expect(await scheduler.info(id)).toMatchObject({ retireReason: "failed", lastFault: fault });
+    expect((await scheduler.list().page()).schedules).toEqual([]);
+  });
+
+  it("F1 U3 one that failed before the end, and that nobody handles, is logged", async () => {
+    const errors: unknown[][] = [];
+    const logger = { error: (...told: unknown[]) => void errors.push(told), warn() {}, info() {}, debug() {} };
+    const { clock, start } = world(kind);
+    const task = defineTask("task", async (_input, { schedules }) => {
+      void schedules.after("no such task", "1h");
+      await schedules.every(task, "1h");
+    });
+    const scheduler = await start({ tasks: [task], logger });
+    const { id } = await scheduler.after(task, 0);
+    await clock.settled();
+    // The runtime tells of a promise once nothing else is left to do in its turn.
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(errors).toEqual([[
+      expect.stringContaining("left a promise behind"),
+      expect.objectContaining({ code: "unknown_task" }),
+    ]]);
+    expect(await scheduler.info(id)).toMatchObject({ retireReason: "completed" });
+  });
+
   it("S7 X1 a unit is over with its run", async () => {
     const { clock, start } = world(kind);
     let kept: RunContext["schedules"] | undefined;
