@@ -64,6 +64,7 @@ async function pending(scheduler: Scheduler): Promise<number> {
 
 await createTables();
 const first = application();
+console.log(`${await pending(first)} mails are to come`); // opens the store: inside of a transaction no connection may be left
 await order(first, "lamp");
 await order(first, "unicorn").catch((error: Error) => console.log(`no unicorn: ${error.message}`));
 await order(first, "chair");

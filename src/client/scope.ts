@@ -1,6 +1,7 @@
 import {
   type GroupResult,
   invalidOption,
+  MAX_ENLIST_OPEN_MS,
   type Operation,
   type ScheduleDocument,
   SchedulerError,
@@ -76,8 +77,9 @@ export class EnlistedScope implements Scope {
     this.#transaction = transaction;
   }
 
-  call<T>(work: () => T | Promise<T>): Promise<T> {
-    return whenReady(this.#host, work);
+  async call<T>(work: () => T | Promise<T>): Promise<T> {
+    await openInTime(this.#host);
+    return await work();
   }
 
   async one(placed: PlacedOperation): Promise<Done> {
@@ -109,6 +111,28 @@ async function whenReady<T>(host: ClientHost, work: () => T | Promise<T>): Promi
   const opening = host.ready();
   if (opening !== undefined) await opening;
   return work();
+}
+
+/** Opening may want the very connection that the transaction has, or a lock of it: neither may wait for the other for ever. */
+async function openInTime(host: ClientHost): Promise<void> {
+  let cancel = () => {};
+  const late = new Promise<never>((_resolve, reject) => {
+    cancel = host.clock.setTimer(() => reject(notOpen()), MAX_ENLIST_OPEN_MS);
+  });
+  try {
+    await Promise.race([host.ready(), late]);
+  } finally {
+    cancel();
+  }
+}
+
+function notOpen(): SchedulerError {
+  return new SchedulerError(
+    "store_unavailable",
+    "within: the store is not open yet, and what opens it may wait for this very transaction; expected a scheduler that " +
+      "was started before the transaction began, or whose store another call has opened",
+    { retryable: true },
+  );
 }
 
 /** The document of an id: first in this process, which costs nothing, then in the store. */

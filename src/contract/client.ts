@@ -213,7 +213,8 @@ export interface ScheduleClient<Extra extends object = object> extends Transacti
    * Buffers changes; all take effect in one commit when the function resolves, none if it throws (U1). Inside, `tx`
    * sees what it did, and ids are usable at once (U2). Nothing is locked meanwhile: changes are decided again at the
    * commit, and one that no longer fits refuses all of them, with `conflict` and `retryable` where doing the work again
-   * helps. At most 10,000 changes. After the end, and for a transaction inside, `tx` answers `conflict`.
+   * helps. At most 10,000 changes. A call that `work` does not wait for is waited for, and if it fails, so does the
+   * transaction. After the end, and for a transaction inside, `tx` answers `conflict`.
    *
    * @example
    * ```ts
@@ -232,11 +233,13 @@ export interface ScheduleClient<Extra extends object = object> extends Transacti
   transaction<Result>(work: (tx: TransactionClient<Extra>) => Promise<Result> | Result): Promise<Result>;
   /**
    * The same calls inside a transaction of the application on the same database (U4): schedules and the application's
-   * rows commit or roll back together. Takes a Kysely transaction where the store is SQLite. The store must be open
-   * before the transaction begins: `start`, or any call, opens it. Events are told at once, whether or not it commits.
+   * rows commit or roll back together. Takes a Kysely transaction where the store is SQLite or PostgreSQL. The store must be
+   * open before the transaction begins: `start`, or any call, opens it. Events are told at once, whether or not it commits.
    * The methods of the schedules that the calls answer belong to the transaction, too: once it is over, use this client
    * with their ids. Errors, at the calls: `config_invalid` for a store without such transactions and a transaction that
-   * is not on the store's database; `invalid_option` for `persist: false`.
+   * is not on the store's database; `store_unavailable` for a store that is not open and cannot be opened within 5 s,
+   * since the transaction holds what that takes; `conflict` once the transaction is over; `invalid_option` for
+   * `persist: false`.
    *
    * @example
    * ```ts

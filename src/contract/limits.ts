@@ -93,6 +93,12 @@ export const ABORT_GRACE_MS = 5_000;
  */
 export const RELEASE_MS = 5_000;
 
+/**
+ * Milliseconds for which a call inside the application's transaction waits for the store to be opened: long enough for
+ * that, and what is in its way may be the transaction itself, which then has to end (U4).
+ */
+export const MAX_ENLIST_OPEN_MS = 5_000;
+
 /** Documents that one `advance` takes: a batch's transaction stays in the order of ten milliseconds. */
 export const MAX_ADVANCE = 1_000;
 

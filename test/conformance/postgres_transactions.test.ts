@@ -1,8 +1,10 @@
 import { CamelCasePlugin, Kysely, PostgresDialect, type Transaction } from "kysely";
 import pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { createScheduler, defineTask } from "../../mod.ts";
 import { postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
 import type { Group, Storage } from "../../src/contract/mod.ts";
+import { manualClock } from "../../src/testing/mod.ts";
 import { create, document, id, operation, retired, store } from "../../src/testing/storage/documents.ts";
 import { freshSchema, sharedServer, testPool } from "../support/postgres.ts";
 import { context } from "./storage_suite.ts";
@@ -56,6 +58,27 @@ describe("postgres: within the application's transaction", () => {
     });
     expect(await ids(storage)).toEqual([id(1)]);
     expect(await db.selectFrom("orders").select("label").execute()).toEqual([{ label: "42" }]);
+  });
+
+  it("U4 a store that is not open, and cannot be since the transaction has the only connection, is told of in time", async () => {
+    const { db, schema, storage, pool } = await arrange(1);
+    const clock = manualClock();
+    const noop = defineTask("noop", () => {});
+    const scheduler = createScheduler({ storage: postgres({ pool, schema, listen: false }), tasks: [noop], clock });
+    onTestFinished(() => scheduler.close());
+    await db.transaction().execute(async (trx) => {
+      const early = scheduler.within(trx).after(noop, "1h");
+      await Promise.all([
+        expect(early).rejects.toMatchObject({ code: "store_unavailable", retryable: true }),
+        clock.advance("5s"),
+      ]);
+      await order(trx, "42");
+    });
+    expect(await db.selectFrom("orders").select("label").execute()).toEqual([{ label: "42" }]);
+    expect(await ids(storage)).toEqual([]);
+    await scheduler.valid("");
+    await db.transaction().execute((trx) => scheduler.within(trx).after(noop, "1h"));
+    expect(await ids(storage)).toHaveLength(1);
   });
 
   it("U4 both roll back together", async () => {

@@ -24,11 +24,29 @@ export function readTransaction(given: unknown): TransactionLike {
 
 const queues = new WeakMap<object, Promise<unknown>>();
 
-/** Calls within one transaction go one after another: their savepoints must not interleave. */
+/**
+ * Calls within one transaction go one after another: their savepoints must not interleave.
+ *
+ * @throws {SchedulerError} `conflict` once the transaction is over.
+ */
 export function inTurn<T>(transaction: object, work: () => Promise<T>): Promise<T> {
-  const mine = (queues.get(transaction) ?? Promise.resolve()).then(work);
+  const mine = (queues.get(transaction) ?? Promise.resolve()).then(work).catch((error) => {
+    throw isOver(error) ? transactionOver(error) : error;
+  });
   queues.set(transaction, mine.catch(() => {}));
   return mine;
+}
+
+/** Whether it is what Kysely says of a transaction that it has ended; it has no other word for it. */
+function isOver(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return /^Transaction is already (committed|rolled back)/.test(error.message) || isOver(error.cause);
+}
+
+function transactionOver(cause: unknown): SchedulerError {
+  return new SchedulerError("conflict", "within: the transaction is over; use the scheduler itself from now on", {
+    cause,
+  });
 }
 
 /** The refusal of a transaction on another database. */

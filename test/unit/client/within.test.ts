@@ -107,6 +107,19 @@ it("U4 I2 P2 inside, refusals are those of any other call, and leave the transac
   expect((await scheduler.list().page()).schedules).toHaveLength(2);
 });
 
+it("U4 a call after the transaction's end is refused as one that will never succeed", async () => {
+  const { receipt, scheduler, db } = await setUp();
+  const committed = await db.transaction().execute((trx) => Promise.resolve(scheduler.within(trx)));
+  await expect(committed.after(receipt, "1h")).rejects.toEqual(refusal("conflict", /transaction is over/));
+  const open = await db.startTransaction().execute();
+  const rolledBack = scheduler.within(open);
+  await rolledBack.after(receipt, "1h");
+  await open.rollback().execute();
+  await expect(rolledBack.valid("01ARZ3NDEKTSV4RRFFQ69G5FAV")).rejects.toEqual(
+    refusal("conflict", /transaction is over/),
+  );
+});
+
 it("U4 a store without transactions of the application, and what is no transaction, are refused", async () => {
   const { receipt, scheduler } = await setUp();
   await expect(scheduler.within({}).after(receipt, "1h")).rejects.toEqual(refusal("config_invalid", /^within: /));
