@@ -10,6 +10,7 @@ import {
 } from "../contract/mod.ts";
 import { runId } from "../machine/mod.ts";
 import type { ScheduledContext } from "./context.ts";
+import { containListeners, type SignalCalls } from "./run_signal.ts";
 
 /** Why a run was told to end. */
 export type EndCause = AbortCause | "timeout" | "lease_lost" | "closed";
@@ -28,6 +29,8 @@ export interface Starter {
   begin(execution: Execution): void;
   /** Ends a run without its handler. */
   expire(execution: Execution): void;
+  /** How the listeners of a run's signal are called. */
+  signalCalls(execution: Execution): SignalCalls;
 }
 
 /**
@@ -77,7 +80,10 @@ export class Execution {
 
   /** The run's signal; made when somebody asks for it. */
   get signal(): RunSignal {
-    this.#controller ??= new AbortController();
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      containListeners(this.#controller.signal, this.#starter.signalCalls(this));
+    }
     if (this.cause !== undefined && !this.#controller.signal.aborted) this.#controller.abort(reasonOf(this.cause));
     return this.#controller.signal;
   }

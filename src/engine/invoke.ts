@@ -15,6 +15,7 @@ import {
 import type { Clock, Group } from "../contract/mod.ts";
 import type { Done } from "../machine/mod.ts";
 import type { RunningCall, RunUnit } from "./parts.ts";
+import { containListeners } from "./run_signal.ts";
 import { wrapped } from "./runner.ts";
 
 /** One call of a task by a client (S6). */
@@ -37,8 +38,12 @@ export interface Invocation {
 
 /** Runs a task now; its changes commit when it succeeds, and its answer follows them. */
 export async function invoke(invocation: Invocation): Promise<unknown> {
-  const { task, input, unit, middleware, clock, signal, abort, enter } = invocation;
+  const { task, input, unit, middleware, clock, signal, abort, enter, logger } = invocation;
   const call = { over: false };
+  containListeners(signal, {
+    enter: (work) => enter(call, work),
+    failed: (error) => logger.error(`task ${task.name}: a listener of an invoked run's signal threw`, error),
+  });
   const cancel = task.timeout === undefined ? () => {} : longTimer(
     clock,
     () => abort(new DOMException("the call took longer than the task's timeout", "TimeoutError")),

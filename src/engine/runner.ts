@@ -14,6 +14,7 @@ import { isThenable } from "./emitter.ts";
 import type { EndCause, Execution, Starter } from "./execution.ts";
 import { faultOf, isA, retryOf } from "./fault.ts";
 import type { EngineParts, Prepared, RunChanges, RunUnit } from "./parts.ts";
+import type { SignalCalls } from "./run_signal.ts";
 
 /** A run's outcome, with the changes that commit with it. */
 export interface Outcome {
@@ -80,6 +81,14 @@ export class Runner implements Starter {
 
   expire(execution: Execution): void {
     this.#end(execution, execution.context!, undefined, undefined);
+  }
+
+  signalCalls(execution: Execution): SignalCalls {
+    const { enter, logger } = this.#parts;
+    return {
+      enter: (work) => enter(execution, work),
+      failed: (error) => logger.error(`run ${execution.id}: a listener of its signal threw`, error),
+    };
   }
 
   #prepareAndCall(task: AnyTask | undefined, execution: Execution, context: ScheduledContext): unknown {

@@ -69,6 +69,17 @@ describe("the life of a process", { timeout: 90_000 }, () => {
     child.process.kill("SIGKILL");
   });
 
+  it("F1 B153: what listeners of a run's signal throw, or leave rejected, is logged once and ends nothing", async () => {
+    const child = live("listening");
+    const ways = ["left behind", "of an object", "onabort", "rejected, later", "thrown"];
+    expect(await child.said((message) => "told" in message)).toEqual({
+      told: ["invoked", "scheduled"].flatMap((by) => ways.map((way) => `${by}: ${way}`)),
+      refused: "TimeoutError",
+    });
+    expect(await child.ended).toBe(0);
+    expect(child.errors()).toBe("");
+  });
+
   it("X3 B155: 10,000 runs with a timeout leave less than 10 MB and no warning of too many listeners", async () => {
     const child = live("leaking", { node: ["--expose-gc"], deno: ["--v8-flags=--expose-gc"] });
     const told = await child.said((message) => "grown" in message);

@@ -109,6 +109,41 @@ async function leaving(open: boolean): Promise<void> {
   say({ survived: true });
 }
 
+/** Listeners of the signals of runs throw, are rejected, and leave rejections behind. */
+async function listening(): Promise<void> {
+  const told: string[] = [];
+  const logger = {
+    ...quiet,
+    error: (_message: string, reason?: unknown) => {
+      if (reason instanceof Error) told.push(reason.message);
+    },
+  };
+  const fail = (by: string): never => {
+    throw new Error(by);
+  };
+  const deaf = defineTask("deaf", {
+    timeout: 50,
+    run: (by: string, { signal }) =>
+      new Promise<void>((resolve) => {
+        signal.addEventListener("abort", () => fail(`${by}: thrown`));
+        signal.addEventListener("abort", async () => fail(`${by}: rejected, ${await "later"}`));
+        signal.addEventListener("abort", { handleEvent: () => fail(`${by}: of an object`) });
+        signal.addEventListener("abort", () => void Promise.reject(new Error(`${by}: left behind`)));
+        signal.onabort = () => {
+          setTimeout(resolve, 50);
+          fail(`${by}: onabort`);
+        };
+      }),
+  });
+  const scheduler = createScheduler({ tasks: [deaf], logger });
+  await scheduler.start();
+  await scheduler.after(deaf, 0, "scheduled");
+  const refused = await scheduler.invoke(deaf, "invoked").then(() => undefined, (error: Error) => error.name);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await scheduler.close();
+  say({ told: told.sort(), refused });
+}
+
 /** What 10,000 further runs leave behind. */
 async function leaking(): Promise<void> {
   const collect = (globalThis as unknown as { gc: () => void }).gc;
@@ -148,6 +183,7 @@ const modes: Record<string, () => Promise<void>> = {
   rejecting,
   leaving: () => leaving(true),
   "leaving and closed": () => leaving(false),
+  listening,
   leaking,
 };
 await modes[mode]!();

@@ -278,6 +278,18 @@ describe("postgres: others in the way", () => {
     expect(await storage.get(id(1))).toBeUndefined();
   });
 
+  it("B061 a row that somebody has marked as parked is left alone, and nothing spins", async () => {
+    const { schema, pool } = arrange();
+    const storage = await opened({ pool, schema });
+    await store(storage, [document(1, 5_000)]);
+    await pool.query(`update "${schema}".documents set parked = 'by me'`);
+    // As the machine does with what is parked.
+    const advance = () => storage.advance({ lanes: ["work"], limit: 5, now: 0 }, () => ({ value: 0 }));
+    await advance();
+    expect(await advance()).toMatchObject({ values: [], more: false, nextWake: null });
+    expect((await storage.get(id(1)))?.parked).toBe("by me");
+  });
+
   it("M4 a row that was changed by hand is settled as it is now, not as it was", async () => {
     const { schema, pool } = arrange();
     const storage = await opened({ pool, schema });

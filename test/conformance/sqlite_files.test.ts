@@ -291,6 +291,35 @@ describe("sqlite: rows edited by hand", () => {
     await storage.close();
   });
 
+  it("B061 a row that somebody has marked as parked is left alone, and nothing spins", async () => {
+    const storage = sqlite(file);
+    await storage.open(context);
+    await store(storage, [document(1, 5_000)]);
+    const database = new DatabaseSync(file);
+    database.exec("update ostinato_schedules set parked = 'by me'");
+    database.close();
+    // As the machine does with what is parked.
+    const advance = () => storage.advance({ lanes: ["work"], limit: 5, now: 6_000 }, () => ({ value: 0 }));
+    await advance();
+    expect(await advance()).toMatchObject({ values: [], more: false, nextWake: null });
+    expect((await storage.get(id(1)))?.parked).toBe("by me");
+    await storage.close();
+  });
+
+  it.each(["", "{broken", "word"])(
+    "V3 tags that are no JSON, %j, keep no other row from a list by tag",
+    async (tags) => {
+      const storage = sqlite(file);
+      await storage.open(context);
+      await store(storage, [1, 2].map((n) => document(n, 5_000, { definition: { tags: ["t"] } })));
+      const database = new DatabaseSync(file);
+      database.prepare(`update ostinato_schedules set tags = ? where id = '${id(1)}'`).run(tags);
+      database.close();
+      expect((await storage.find({ tag: "t", limit: 5 })).map((found) => found.id)).toEqual([id(2)]);
+      await storage.close();
+    },
+  );
+
   it("the overview shows people what is there, damaged rows included", async () => {
     const storage = sqlite(file);
     await storage.open(context);

@@ -30,13 +30,32 @@ export async function damageDocument(
   prefix = "ostinato",
 ): Promise<void> {
   const handle = await openKv(file);
+  await editLines(handle, id, (lines) => void (lines[what === "definition" ? 1 : 2] = text), prefix);
+  handle.close();
+}
+
+/** Edits what a stored document is found by: the values of its first line. */
+export async function editHeader(handle: KvLike, id: string, edit: (header: unknown[]) => void): Promise<void> {
+  await editLines(handle, id, (lines) => {
+    const header = JSON.parse(lines[0]!) as unknown[];
+    edit(header);
+    lines[0] = JSON.stringify(header);
+  });
+}
+
+/** Edits the lines of a stored document: what it is found by, its definition, its progress. */
+export async function editLines(
+  handle: KvLike,
+  id: string,
+  edit: (lines: string[]) => void,
+  prefix = "ostinato",
+): Promise<void> {
   const key = [prefix, "schedule", id];
   const [entry] = await handle.getMany([key]);
   const lines = decoder.decode(entry!.value as Uint8Array).split("\n");
-  lines[what === "definition" ? 1 : 2] = text;
+  edit(lines);
   const commit = handle.atomic();
   commit.set(key, encoder.encode(lines.join("\n")));
   commit.set([prefix, "meta", "last"], null);
   await commit.commit();
-  handle.close();
 }
