@@ -55,9 +55,12 @@ export function nextRunOf({ progress }: ScheduleDocument): number | null {
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** Whether anything has to happen to a document by an instant; a driver's index may say so of one whose text was edited by hand. */
-export function isDue({ progress }: ScheduleDocument, now: number): boolean {
-  return progress.wakeAt !== null && progress.wakeAt <= now;
+/**
+ * Whether anything has to happen to a document by an instant, which to one that is parked nothing has; a driver's index may
+ * say so of one whose text was edited by hand.
+ */
+export function isDue({ progress, parked }: ScheduleDocument, now: number): boolean {
+  return parked === undefined && progress.wakeAt !== null && progress.wakeAt <= now;
 }
 
 /** Works out what a driver indexes of a document; pure. */

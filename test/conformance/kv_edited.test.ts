@@ -29,6 +29,8 @@ const PLACES = [
 ];
 const VALUES = [null, 0, -1, 1.5, 1e300, true, "", "x", "y".repeat(2_000), {}, [], ["a", 1], [["a"]]];
 
+const quiet = { error() {}, warn() {}, info() {}, debug() {} };
+
 async function entries(): Promise<string[]> {
   const found: string[] = [];
   for await (const { key } of own.handle.list({ prefix: [] }, { limit: 10_000, batchSize: 500 })) {
@@ -53,7 +55,7 @@ describe("kv: what documents are found by, edited by hand", () => {
       const ran = new Set<string>();
       const work = defineTask("work", (_input, { schedule }) => void ran.add(schedule.id));
       const edits = PLACES.flatMap((place, at) => VALUES.map((value) => ({ place, at, value })));
-      const make = createScheduler({ clock, storage: kv({ kv: own.handle }), tasks: [work] });
+      const make = createScheduler({ clock, storage: kv({ kv: own.handle }), tasks: [work], logger: quiet });
       const alice = make.as({ id: "alice" });
       const wanted = ["healthy", ...edits.map((_, n) => `edited ${n}`)].map((name, n) => {
         const every = together ? MINUTE : MINUTE + 10 * n;
@@ -68,7 +70,7 @@ describe("kv: what documents are found by, edited by hand", () => {
       }
 
       const { storage, calls } = faultyStore(kv({ kv: own.handle }), { at: 0, reply: "fails" });
-      const scheduler = createScheduler({ clock, storage, tasks: [work] });
+      const scheduler = createScheduler({ clock, storage, tasks: [work], logger: quiet });
       const errors: unknown[] = [];
       scheduler.on("storeError", ({ error }) => errors.push(error));
       await scheduler.start();

@@ -14,7 +14,7 @@ import { Knowledge } from "./knowledge.ts";
 import type { Guard } from "./ledger.ts";
 import { Plan } from "./plan.ts";
 import type { SharedEntry } from "./shared_wake.ts";
-import type { Stored } from "./codec.ts";
+import { isMisindexed, type Stored } from "./codec.ts";
 
 /** Commits of one call while others write as well: then each holds only as many documents as it may check. */
 const COMMITS_BESIDE_OTHERS = 4;
@@ -200,7 +200,9 @@ export class Claims {
     const { plan } = chunk;
     const read = known.documents.get(id);
     if (read === undefined || !isThere(candidate, read.stored)) {
-      return shared === undefined ? plan.repair(key, id) : plan.stray(known.wakes.get(shared.name)!, id);
+      const isGone = shared === undefined ? plan.repair(key, id) : plan.stray(known.wakes.get(shared.name)!, id);
+      if (!isGone || read === undefined || !isLost(candidate, read.stored)) return isGone;
+      return this.#place(candidate, chunk, known);
     }
     if (read.stored.damage !== undefined) {
       return this.#park(candidate, chunk, known, read.stored.damage);
@@ -219,6 +221,17 @@ export class Claims {
     return true;
   }
 
+  /** Puts a document where it says that it belongs, or parks it if nobody can tell. */
+  #place<T>(candidate: Candidate, chunk: Chunk<T>, known: Knowledge): boolean {
+    const { id } = candidate;
+    const read = known.documents.get(id)!;
+    const { damage, document } = read.stored;
+    if (damage !== undefined) return this.#park(candidate, chunk, known, damage);
+    const added = chunk.plan.change(read, id, document);
+    if (added === "full") return false;
+    return added.committed || this.#park(candidate, chunk, known, added.reason.message);
+  }
+
   #park<T>({ id, lane }: Candidate, chunk: Chunk<T>, known: Knowledge, error: string): boolean {
     const read = known.documents.get(id)!;
     const added = chunk.plan.change(read, id, { ...read.stored.document, parked: error });
@@ -233,6 +246,12 @@ function checkedBy(candidates: readonly Candidate[], checks: number): readonly C
   let count = 0;
   const end = candidates.findIndex(({ key }, i) => key !== candidates[i - 1]?.key && ++count > checks);
   return end === -1 ? candidates : candidates.slice(0, end);
+}
+
+/** Whether nothing else would lead to a document: what it is found by was edited by hand. */
+function isLost({ lane, wakeAt }: Candidate, stored: Stored): boolean {
+  const isAlike = stored.index.lane === lane && stored.index.wakeAt === wakeAt;
+  return isAlike || stored.damage !== undefined || isMisindexed(stored);
 }
 
 /** Whether a document is due by the very entry that led to it. */

@@ -4,12 +4,15 @@ import {
   documentIndex,
   MAX_KV_PARTS,
   MAX_KV_VALUE_BYTES,
+  MAX_NAME_LENGTH,
+  MAX_TAGS,
   readProgress,
   RESTING_PROGRESS,
   type ScheduleDefinition,
   type ScheduleDocument,
   writeProgress,
 } from "../../../src/contract/mod.ts";
+import { isListedAlike } from "./keys.ts";
 import { listBeside } from "./lists.ts";
 
 /** The texts of a document as they are stored. */
@@ -62,6 +65,11 @@ type Header = readonly [
 /** Where the header tells the number of parts, as one digit, and what digit stands for none. */
 const PARTS_AT = 1;
 const DIGIT_ZERO = 48;
+
+/** The last instant that a `Date` holds; minus it, the first. */
+const MAX_INSTANT = 8.64e15;
+/** Characters in the name of an entry that is shared: an id, and what makes it unlike any other. */
+const MAX_ENTRY_NAME = MAX_NAME_LENGTH + 20;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -211,16 +219,52 @@ function headerText(
 
 const NO_HEADER: Header = [1, null, null, null, "", "", null, null, null, null, [], 1, 0, null, null, null];
 
+const label = (value: unknown) => typeof value === "string" && value.length <= MAX_NAME_LENGTH;
+const instant = (value: unknown) => value === null || (typeof value === "number" && Math.abs(value) <= MAX_INSTANT);
+const flag = (value: unknown) => value === 0 || value === 1;
+const text = (value: unknown) => value === null || typeof value === "string";
+const orNull = (fits: (value: unknown) => boolean) => (value: unknown) => value === null || fits(value);
+const labels = (value: unknown) => Array.isArray(value) && value.length <= MAX_TAGS && value.every(label);
+const entry = (value: unknown) => typeof value === "string" && value.length <= MAX_ENTRY_NAME;
+
+/** What may stand at each place of a header: keys are made of it. */
+const FITS: readonly ((value: unknown) => boolean)[] = [
+  () => true,
+  orNull(label),
+  instant,
+  instant,
+  label,
+  label,
+  orNull(label),
+  orNull(label),
+  orNull(label),
+  orNull(label),
+  labels,
+  flag,
+  flag,
+  text,
+  orNull(entry),
+  orNull(entry),
+];
+
+/** What of a header was edited by hand to what it cannot be is not known. */
 function readHeader(line: string): Header {
   try {
     const header: unknown = JSON.parse(line);
-    if (Array.isArray(header) && header.length === NO_HEADER.length) {
-      return header as unknown as Header;
+    if (Array.isArray(header) && header.length === FITS.length) {
+      if (FITS.every((fits, i) => fits(header[i]))) return header as unknown as Header;
+      return NO_HEADER.map((none, i) => FITS[i]!(header[i]) ? header[i] : none) as unknown as Header;
     }
   } catch {
-    // What is indexed is then not known; whatever finds the document removes its entry.
+    // Nothing of it is known.
   }
   return NO_HEADER;
+}
+
+/** Whether a document is indexed by something else than it says, which an edit by hand may have come to. */
+export function isMisindexed({ document, index }: Stored): boolean {
+  const right = documentIndex(document);
+  return index.lane !== right.lane || index.wakeAt !== right.wakeAt || !isListedAlike(index, right);
 }
 
 function indexOf(header: Header): DocumentIndex {

@@ -11,7 +11,7 @@ import type { KvEntryLike, KvKey } from "./handle.ts";
 import { fromKeyText, isOwnerIndexed, type Keys, keyText, nameOf, NEXT, type ValueIndex } from "./keys.ts";
 import type { DocumentCache } from "./document_cache.ts";
 import type { Read, Reader } from "./reader.ts";
-import { readWake } from "./shared_wake.ts";
+import { readWake, sharedValue } from "./shared_wake.ts";
 import { type Lead, TaskListing } from "./task_listing.ts";
 import { NO_VALUE } from "./writes.ts";
 
@@ -83,7 +83,7 @@ export class Finder {
       for (const [i, read] of reads.entries()) {
         const { id, entry } = page[i]!;
         if (!this.#leadsTo(entry, id, read?.stored)) {
-          if (!isShared(this.#keys, entry)) await this.#repair(entry, id, read);
+          if (!isWake(this.#keys, entry)) await this.#repair(entry, id, read);
         } else if (fits(read!.stored.index, query)) {
           found.push(read!.stored.document);
         }
@@ -184,18 +184,20 @@ export class Finder {
     return keys.some((one) => nameOf(one) === text);
   }
 
-  /** Removes an entry that leads nowhere, unless it or its document has changed meanwhile. */
-  async #repair({ key, versionstamp }: KvEntryLike, id: string, read: Read | undefined): Promise<void> {
-    await this.#reader.retry(
-      "repairing an index",
-      () => this.#commitRepair(key as KvKey, versionstamp, id, read?.versionstamp ?? null),
-    );
+  /** Removes an id from where it leads nowhere, unless that or its document has changed meanwhile. */
+  async #repair(entry: KvEntryLike, id: string, read: Read | undefined): Promise<void> {
+    await this.#reader.retry("repairing an index", () => this.#commitRepair(entry, id, read?.versionstamp ?? null));
   }
 
-  #commitRepair(key: KvKey, versionstamp: string | null, id: string, document: string | null): Promise<unknown> {
+  #commitRepair(entry: KvEntryLike, id: string, document: string | null): Promise<unknown> {
+    const { versionstamp } = entry;
+    const key = entry.key as KvKey;
+    const { running, shared } = readWake(entry);
+    const rest = [...shared?.ids ?? []].filter((one) => one !== id);
     const commit = this.#reader.handle.atomic();
     commit.check({ key, versionstamp }, { key: this.#keys.schedule(id), versionstamp: document });
-    commit.delete(key);
+    if (rest.length === 0) commit.delete(key);
+    else commit.set(key, sharedValue(running, rest));
     commit.set(this.#keys.last, NO_VALUE);
     return commit.commit();
   }
@@ -205,10 +207,9 @@ function pageSize(limit: number): number {
   return Math.min(MAX_KV_LIST_BATCH, Math.max(limit, LEAST_PAGE));
 }
 
-/** Whether an entry is others' as well, so that it stays when one of them has moved on. */
-function isShared(keys: Keys, entry: KvEntryLike): boolean {
-  const [, kind] = entry.key;
-  return kind === keys.lists[1] || (kind === keys.wakes[1] && readWake(entry).shared !== undefined);
+/** Whether an entry tells of others' waking as well: whoever takes what is due leaves it. */
+function isWake(keys: Keys, entry: KvEntryLike): boolean {
+  return entry.key[1] === keys.wakes[1] && readWake(entry).shared !== undefined;
 }
 
 function fits(index: DocumentIndex, query: DocumentQuery): boolean {

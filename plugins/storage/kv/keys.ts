@@ -155,6 +155,19 @@ export function isOwnerIndexed(owner: string): boolean {
   return owner !== UNINDEXED_OWNER;
 }
 
+/** Whether two states of a document are found by the same things, but for when they wake. */
+export function isListedAlike(a: DocumentIndex, b: DocumentIndex): boolean {
+  return a.live === b.live && a.task === b.task && a.owner === b.owner &&
+    a.name === b.name && a.key === b.key &&
+    a.target === b.target && a.group === b.group && isIdle(a) === isIdle(b) &&
+    a.tags.length === b.tags.length &&
+    a.tags.every((tag, i) => tag === b.tags[i]);
+}
+
+function isIdle({ running, lane, wakeAt }: DocumentIndex): boolean {
+  return running && (lane === null || wakeAt === null);
+}
+
 /** A text as part of a key: as it is, or as its code units where UTF-8 would replace some of them. */
 export function keyText(text: string): Part {
   if (text.isWellFormed()) return text;

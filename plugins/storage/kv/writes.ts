@@ -1,7 +1,7 @@
 import type { DocumentIndex, ScheduleDocument } from "../../../src/contract/mod.ts";
 import { type Encoded, encodeDocument, type Stored } from "./codec.ts";
 import type { KvKey } from "./handle.ts";
-import { keyBytes, type Keys, nameOf } from "./keys.ts";
+import { isListedAlike, keyBytes, type Keys, nameOf } from "./keys.ts";
 import type { Place, Places } from "./places.ts";
 import { aloneValue, idBytes, type SharedEntry } from "./shared_wake.ts";
 
@@ -143,19 +143,6 @@ const NOTHING: DocumentIndex = {
   live: false,
   running: false,
 };
-
-/** Whether two states of a document are found by the same things, but for when they wake. */
-function isListedAlike(a: DocumentIndex, b: DocumentIndex): boolean {
-  return a.live === b.live && a.task === b.task && a.owner === b.owner &&
-    a.name === b.name && a.key === b.key &&
-    a.target === b.target && a.group === b.group && isIdle(a) === isIdle(b) &&
-    a.tags.length === b.tags.length &&
-    a.tags.every((tag, i) => tag === b.tags[i]);
-}
-
-function isIdle({ running, lane, wakeAt }: DocumentIndex): boolean {
-  return running && (lane === null || wakeAt === null);
-}
 
 function difference(
   before: readonly KvKey[],

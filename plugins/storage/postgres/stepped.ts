@@ -44,9 +44,10 @@ export class Stepped<T> {
     values.push(value);
     ids.push(row.id);
     const after = reject === undefined && document !== undefined ? document : before;
-    // One that was left alone and is not due had its column edited by hand, and gets it back.
+    // One that was left alone and is not due had a column edited by hand, and gets it back.
     if (after !== before || !isDue(before, this.#now)) writes.push({ before, after });
-    const stays = after !== null && (this.#withRetired || after.progress.retired === undefined);
+    const stays = after !== null && after.parked === undefined &&
+      (this.#withRetired || after.progress.retired === undefined);
     if (stays) this.earliest = Math.min(this.earliest, after.progress.wakeAt ?? Infinity);
     this.sizes.set(row.id, row.definition.length + row.progress.length);
   }

@@ -162,7 +162,9 @@ function findStatement(
     else if (condition === "dueBefore") query = query.where("next_run", "<", given as never);
     else if (condition === "running") query = query.where("running", "=", sql.lit(1));
     else if (condition === "tag") {
-      query = query.where(sql<boolean>`exists (select 1 from json_each(tags) as tag where tag.value = ${given})`);
+      // Tags that were edited by hand to what is no JSON must not fail the list.
+      const tags = sql`json_each(iif(json_valid(tags), tags, '[]'))`;
+      query = query.where(sql<boolean>`exists (select 1 from ${tags} as tag where tag.value = ${given})`);
     }
   }
   return named(query.orderBy("id").limit(value("limit") as never).compile());
