@@ -150,8 +150,8 @@ export class Engine {
     this.#pump.pump();
   }
 
-  /** Stops claiming, ends the runs, closes the store. */
-  async close(drainMs: number): Promise<void> {
+  /** Stops claiming and ends the runs; the store stays open for what others still have to write. */
+  async drain(drainMs: number): Promise<void> {
     this.#closing = true;
     const claimed = this.#pump.stop();
     this.#unclaimed.stop();
@@ -159,6 +159,10 @@ export class Engine {
     await closeRuns(this, drainMs, claimed);
     this.#renewer.stop();
     this.#settler.stop();
+  }
+
+  /** Closes the store; nothing is asked of it any more. */
+  async close(): Promise<void> {
     if (this.#opened) await this.parts.storage.close();
     for (const resolve of this.#quiet.splice(0)) resolve();
   }

@@ -14,7 +14,7 @@ import type { Slots } from "./slots.ts";
 
 /** What a run's unit of work has to commit. */
 export interface RunChanges {
-  /** Commits together with the settlement, after it in the same group (U3). */
+  /** For the engine's own store: commits together with the settlement, after it in the same group (U3). */
   readonly stored: Group<Done>;
   /** For what lives in this process only; follows the commit. */
   readonly local: Group<Done>;

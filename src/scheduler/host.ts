@@ -1,4 +1,4 @@
-import { type ClientHost, createUnit, type Done, type Place, SYSTEM_PRINCIPAL } from "../client/mod.ts";
+import { type ClientHost, createUnit, type Done, type Place } from "../client/mod.ts";
 import {
   type Ability,
   type AnyTask,
@@ -13,6 +13,7 @@ import {
   type Principal,
   type ScheduleDocument,
   SchedulerError,
+  type Storage,
   SYSTEM_ID,
 } from "../contract/mod.ts";
 import { Emitter, Engine, type EngineParts, Slots } from "../engine/mod.ts";
@@ -25,6 +26,7 @@ import type { CheckedConfig } from "./config.ts";
 import { HandlerCalls } from "./handler_calls.ts";
 import { KnownTasks } from "./known_tasks.ts";
 import { prepare } from "./prepare.ts";
+import { commitChanges, localUnit, storedUnit } from "./run_units.ts";
 
 /** Where a scheduler takes from what must not repeat itself; a simulation draws both from its seed. */
 export interface Chance {
@@ -88,9 +90,12 @@ export class Host implements ClientHost {
     this.canRunAs = config.canRunAs;
     this.#slots = new Slots(config.concurrency, this.tasks.values());
     const instance = makeId();
-    const engine = (storage: EngineParts["storage"]) =>
-      new Engine({ ...this.#parts(instance), storage }, () => this.#slotFreed());
-    this.#engines = { stored: engine(config.storage), local: engine(memory()) };
+    const engine = (storage: EngineParts["storage"], openUnit: EngineParts["openUnit"]) =>
+      new Engine({ ...this.#parts(instance), storage, openUnit }, () => this.#slotFreed());
+    this.#engines = {
+      stored: engine(config.storage, (document) => storedUnit(this, document)),
+      local: engine(memory(), (document) => localUnit(this, document)),
+    };
     if (this.#known.hasSources) this.#watchRecords();
   }
 
@@ -119,7 +124,7 @@ export class Host implements ClientHost {
     return this.#known.refresh();
   }
 
-  #parts(instance: string): Omit<EngineParts, "storage"> {
+  #parts(instance: string): Omit<EngineParts, "storage" | "openUnit"> {
     const { clock, logger, emitter, env, tasks } = this;
     const middleware = this.#config.plugins.flatMap(({ wrapRun }) => wrapRun === undefined ? [] : [wrapRun]);
     return {
@@ -135,7 +140,6 @@ export class Host implements ClientHost {
       unref: this.#config.unref,
       prepare,
       enter: this.#handlers.enter,
-      openUnit: ({ definition }) => createUnit(this, authorityOf(definition), { draining: true }),
       applyLocal: (changes) =>
         void this.apply("local", [changes]).catch((error) =>
           logger.error("a run's changes in this process failed", error)
@@ -223,12 +227,11 @@ export class Host implements ClientHost {
     this.#unsubscribe?.();
     this.#known.stop();
     try {
-      await Promise.all([
-        this.#calls.drain(this.clock, drainMs),
-        this.#engines.local.close(drainMs),
-        this.#engines.stored.close(drainMs),
-      ]);
+      const { local, stored } = this.#engines;
+      // What drains in one place may write to the other.
+      await Promise.all([this.#calls.drain(this.clock, drainMs), local.drain(drainMs), stored.drain(drainMs)]);
       this.#closed = true;
+      await Promise.all([local.close(), stored.close()]);
     } finally {
       this.#handlers.end();
       this.emitter.emit("closed", {});
@@ -277,11 +280,16 @@ export class Host implements ClientHost {
   }
 
   get(place: Place, id: string): Promise<ScheduleDocument | undefined> {
-    return this.#awaited(this.#engines[place].parts.storage.get(id));
+    return this.#asked(place, (storage) => storage.get(id));
   }
 
   find(place: Place, query: DocumentQuery): Promise<readonly ScheduleDocument[]> {
-    return this.#awaited(this.#engines[place].parts.storage.find(query));
+    return this.#asked(place, (storage) => storage.find(query));
+  }
+
+  /** A list that is read page by page may outlast the scheduler. */
+  #asked<T>(place: Place, ask: (storage: Storage) => Promise<T>): Promise<T> {
+    return this.#closed ? Promise.reject(closed()) : this.#awaited(ask(this.#engines[place].parts.storage));
   }
 
   /** A clock that a test moves stands still meanwhile, also where a handler asks. */
@@ -302,19 +310,7 @@ export class Host implements ClientHost {
       middleware: this.#engines.stored.parts.middleware,
       unit: createUnit(this, caller, { draining: true }),
       enter: this.#handlers.enter,
-      commit: (changes) => this.#commit(changes),
+      commit: (changes) => commitChanges(this, changes),
     });
   }
-
-  async #commit({ stored, local }: { readonly stored: Group<Done>; readonly local: Group<Done> }): Promise<void> {
-    for (const [place, group] of [["stored", stored], ["local", local]] as const) {
-      if (group.length === 0) continue;
-      const [result] = await this.apply(place, [group]);
-      if (!result!.committed) throw result!.reason;
-    }
-  }
-}
-
-function authorityOf({ authority }: ScheduleDocument["definition"]): Principal {
-  return authority.id === SYSTEM_ID ? SYSTEM_PRINCIPAL : authority;
 }

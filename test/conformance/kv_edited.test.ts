@@ -41,7 +41,7 @@ async function entries(): Promise<string[]> {
 
 /** Calls of the store for each schedule and minute: what spins makes thousands. */
 const CALLS = 20;
-const MINUTES = 10;
+const MINUTES = 3;
 const MINUTE = 60_000;
 const LABELS = { tags: ["t"], target: "room:1", group: "g" };
 const FILTERS = [{}, { tag: "t" }, { target: "room:1" }, { group: "g" }, { task: "work" }, { owner: "alice" }];

@@ -461,7 +461,7 @@ describe("kv: opening and closing", () => {
     await expect.poll(() => looks, { timeout: 10_000 }).toBeGreaterThan(before + 3);
     expect(told).toBe(0);
     for (const n of count(20)) await store(other, [document(100 + n, 5_000)]);
-    await expect.poll(() => told).toBeGreaterThan(0);
+    await expect.poll(() => told, { timeout: 10_000 }).toBeGreaterThan(0);
     expect(told).toBeLessThan(10);
   });
 });
