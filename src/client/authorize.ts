@@ -1,4 +1,4 @@
-import { type AnyTask, nearestName, type Principal, SchedulerError, show } from "../contract/mod.ts";
+import { type AnyTask, isSchedulerError, nearestName, type Principal, SchedulerError, show } from "../contract/mod.ts";
 import type { ClientHost } from "./host.ts";
 import { isSystem } from "./principal.ts";
 
@@ -45,6 +45,38 @@ export function authorizeUse(
     answer = failed(cause);
   }
   return answer instanceof Promise ? answer.catch(failed).then(refuse) : refuse(answer);
+}
+
+/**
+ * Reads what is asked of a task, and what is wrong with it is told to those alone who may use the task: for whom it refuses
+ * whatever the input, it does not exist (I2). One that cannot answer without an input has not refused.
+ *
+ * @throws {SchedulerError} What the work throws, or `unknown_task`.
+ */
+export async function withoutTelling<T>(
+  host: ClientHost,
+  principal: Principal,
+  task: AnyTask,
+  where: string,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isSchedulerError(error, "unknown_task") && await refusesAny(principal, task)) {
+      throw unknownTask(host, principal, task.name, where);
+    }
+    throw error;
+  }
+}
+
+async function refusesAny(principal: Principal, { authorize }: AnyTask): Promise<boolean> {
+  if (authorize === undefined || isSystem(principal)) return false;
+  try {
+    return await authorize(principal, undefined) !== true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -19,7 +19,7 @@ import {
   type TransactionClient,
 } from "../contract/mod.ts";
 import { parseRunId } from "../machine/mod.ts";
-import { authorizeUse, findTask } from "./authorize.ts";
+import { authorizeUse, findTask, withoutTelling } from "./authorize.ts";
 import { Calls, TransactionCalls } from "./calls.ts";
 import { readStop } from "./change_options.ts";
 import type { ClientHost, Place } from "./host.ts";
@@ -164,7 +164,8 @@ export class Client extends Calls implements ScheduleClient {
     return this.scope.call(async () => {
       await this.host.learn(task, this.principal);
       const found = findTask(this.host, this.principal, task, "task");
-      const input = await validateInput(found, readInput(given));
+      const read = () => validateInput(found, readInput(given));
+      const input = await withoutTelling(this.host, this.principal, found, "task", read);
       await authorizeUse(this.host, this.principal, found, input, "task");
       return this.host.invoke(found, input, this.principal);
     });

@@ -1,4 +1,5 @@
 import {
+  type AnyTask,
   type Change,
   invalidOption,
   MAX_OPERATIONS,
@@ -12,7 +13,7 @@ import {
 import { sameJson } from "../contract/check_json.ts";
 import { createDocument, step } from "../machine/mod.ts";
 import { authorityOf, runAsOf } from "./authority.ts";
-import { authorizeUse, findTask } from "./authorize.ts";
+import { authorizeUse, findTask, withoutTelling } from "./authorize.ts";
 import { type Checked, definitionOf } from "./definition.ts";
 import type { ClientHost, Done, Place } from "./host.ts";
 import { changed, guarded, refused, untouched } from "./operations.ts";
@@ -44,8 +45,8 @@ export interface Creation {
 }
 
 /**
- * Checks a creation (I2). A promise only where a schema or `authorize` of the task answers one, so that creating many
- * costs no turn of the event loop for each, and where the task is one that has to be looked for.
+ * Checks a creation (I2). A promise only where the task has an `authorize`, its schema answers one, or it has to be looked
+ * for, so that creating many costs no turn of the event loop for each.
  *
  * @throws {SchedulerError} everything that creation may throw, except for what only the store can tell.
  */
@@ -65,7 +66,21 @@ function prepareKnown(
   principal: Principal,
   request: CreationRequest,
 ): Creation | Promise<Creation> {
-  const checked = check(host, principal, request);
+  const where = `${request.prefix}task`;
+  const task = findTask(host, principal, request.task, where);
+  if (task.authorize !== undefined) {
+    return withoutTelling(host, principal, task, where, () => prepareFound(host, principal, task, request));
+  }
+  return prepareFound(host, principal, task, request);
+}
+
+function prepareFound(
+  host: ClientHost,
+  principal: Principal,
+  task: AnyTask,
+  request: CreationRequest,
+): Creation | Promise<Creation> {
+  const checked = check(host, principal, task, request);
   const allowed = allow(host, checked);
   return allowed === undefined ? creationOf(host, checked) : allowed.then(() => creationOf(host, checked));
 }
@@ -93,9 +108,8 @@ export async function prepareMany(
   return creations;
 }
 
-function check(host: ClientHost, principal: Principal, request: CreationRequest): Checked {
+function check(host: ClientHost, principal: Principal, task: AnyTask, request: CreationRequest): Checked {
   const { prefix, timing } = request;
-  const task = findTask(host, principal, request.task, `${prefix}task`);
   const place = { kind: timing.kind, by: timing.by, prefix, besides: request.besides ?? [] };
   const { core: given, plugin } = parseOptions(host, request.options, place);
   const core = named(given, request);

@@ -152,8 +152,9 @@ export interface TaskDefinition<Input = unknown, Output = Input> {
   readonly concurrency?: number;
   /**
    * May the principal use the task with this input? Asked at creation and at `invoke`, where a refusal is
-   * `unknown_task`, and again at firing time, where it is a fault (P5). Also asked by `tasks`, which has no input to go
-   * with it: `undefined`; what throws then has answered no.
+   * `unknown_task`, and again at firing time, where it is a fault (P5). Also asked with `undefined` where there is no input
+   * to go with it: by `tasks`, where what throws has answered no, and when a request is refused for what is wrong with it,
+   * which is told as `unknown_task` to whom this answers no.
    */
   readonly authorize?: (principal: Principal, input: Output) => boolean | Promise<boolean>;
   /**

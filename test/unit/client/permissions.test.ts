@@ -227,6 +227,38 @@ describe.each(STORES)("permissions on %s", (_, store) => {
     ]);
   });
 
+  const wrong: [string, (client: ScheduleClient, task: string) => Promise<unknown>][] = [
+    ["an input that the schema refuses", (client, task) => client.after(task, "1h", { n: "x" })],
+    ["an input that is too large", (client, task) => client.after(task, "1h", "x".repeat(40_000))],
+    ["an input that JSON would change", (client, task) => client.invoke(task, { n: 1n })],
+    ["an input of an invoked run", (client, task) => client.invoke(task, { n: "x" })],
+    ["an option that nobody owns", (client, task) => client.after(task, "1h", { n: 1 }, { wild: 1 } as never)],
+    ["a state that is too large", (client, task) => client.after(task, "1h", { n: 1 }, { state: "x".repeat(5_000) })],
+    ["another's owner", (client, task) => client.every(task, "1h", { n: 1 }, { owner: "bob" })],
+    [
+      "another's runAs",
+      (client, task) => client.createMany([{ task, after: 0, input: { n: 1 }, runAs: { id: "bob" } }]),
+    ],
+  ];
+
+  it.each(wrong)("I2 P5 %s is told to nobody whom the task refuses whatever the input", async (_, call) => {
+    const definition = { input: z.object({ n: z.number() }), run: () => {} };
+    const needsInput = (_principal: Principal, input: { n: number }) => input.n === 1;
+    const { scheduler } = bench(store, [
+      defineTask("refusing", { ...definition, authorize: () => false }),
+      defineTask("deciding", { ...definition, authorize: needsInput }),
+      defineTask("granting", { ...definition, authorize: ({ id }) => Promise.resolve(id === "alice") }),
+    ]);
+    const alice = scheduler.as({ id: "alice" });
+    const [refusing, missing] = [await errorOf(call(alice, "refusing")), await errorOf(call(alice, "absentee"))];
+    const mask = ({ code, message, details }: typeof refusing) =>
+      JSON.stringify([code, message, details]).replaceAll(/refusing|absentee/g, "x");
+    expect(mask(refusing)).toBe(mask(missing));
+    for (const task of ["deciding", "granting"]) {
+      expect((await errorOf(call(alice, task))).code).not.toBe("unknown_task");
+    }
+  });
+
   it("P5 waits for an authorize that answers later; one that throws, or answers no boolean, allows nothing", async () => {
     const tasks = [
       defineTask("later", {
