@@ -35,7 +35,8 @@ interface Base {
   readonly timeout: number | undefined;
 }
 
-const bases = new WeakMap<ClientHost, Map<AnyTask, Partial<Record<ScheduleKind, Base>>>>();
+/** Tasks that are kept in the store come and go, so that none is kept by this. */
+const bases = new WeakMap<ClientHost, WeakMap<AnyTask, Partial<Record<ScheduleKind, Base>>>>();
 
 /**
  * What is stored of a creation.
@@ -66,7 +67,7 @@ export function definitionOf(host: ClientHost, checked: Checked, now: number): S
 
 function baseOf(host: ClientHost, task: AnyTask, kind: ScheduleKind): Base {
   let ofHost = bases.get(host);
-  if (ofHost === undefined) bases.set(host, ofHost = new Map());
+  if (ofHost === undefined) bases.set(host, ofHost = new WeakMap());
   let ofTask = ofHost.get(task);
   if (ofTask === undefined) ofHost.set(task, ofTask = {});
   return ofTask[kind] ??= makeBase(host, task, kind);

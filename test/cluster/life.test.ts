@@ -87,4 +87,12 @@ describe("the life of a process", { timeout: 90_000 }, () => {
     expect(told["grown"]).toBeLessThan(10 * 1024 * 1024);
     expect(await child.ended).toBe(0);
   });
+
+  it("B155: a task that is kept in the store and learnt again a hundred times is in memory once", async () => {
+    const child = live("relearning", { node: ["--expose-gc"], deno: ["--v8-flags=--expose-gc"] });
+    const told = await child.said((message) => "made" in message);
+    expect(told["made"]).toBeGreaterThan(100);
+    expect(told["alive"]).toBeLessThan(10);
+    expect(await child.ended).toBe(0);
+  });
 });

@@ -8,7 +8,7 @@ import { createScheduler, defineTask } from "../../mod.ts";
 import { kv } from "../../plugins/storage/kv/mod.ts";
 import { memory } from "../../plugins/storage/memory/mod.ts";
 import { sqlite } from "../../plugins/storage/sqlite/mod.ts";
-import type { Storage } from "../../src/contract/mod.ts";
+import { CONTRACT, type Plugin, type ScheduleDocument, type Storage } from "../../src/contract/mod.ts";
 
 const { mode, file } = JSON.parse(process.argv[2]!) as { mode: string; file: string };
 
@@ -175,6 +175,31 @@ async function leaking(): Promise<void> {
   say({ runs, grown: after - before, warnings });
 }
 
+/** Tasks that a plugin keeps in the store are made anew with each look: those before are to be forgotten. */
+async function relearning(): Promise<void> {
+  const collect = (globalThis as unknown as { gc: () => void }).gc;
+  const made: WeakRef<object>[] = [];
+  const records = defineTask("records", { internal: true, run: () => {} });
+  const taskOf = ({ definition }: ScheduleDocument) => {
+    const task = { name: definition.tags![0]!, run: () => {} };
+    made.push(new WeakRef(task));
+    return task;
+  };
+  const plugin: Plugin = { name: "kept", contract: CONTRACT, tasks: { records, taskOf } };
+  const scheduler = createScheduler({ plugins: [plugin], logger: quiet });
+  await scheduler.at(records, "9000-01-01T00:00:00Z", undefined, { tags: ["kept"], key: "kept" });
+  for (let n = 0; n < 100; n++) {
+    await scheduler.tasks();
+    await (await scheduler.after("kept", "1h")).stop();
+  }
+  // What was made in this turn stays until it is over.
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  collect();
+  const alive = made.filter((task) => task.deref() !== undefined).length;
+  await scheduler.close();
+  say({ made: made.length, alive });
+}
+
 const modes: Record<string, () => Promise<void>> = {
   ref: () => idle(false),
   unref: () => idle(true),
@@ -185,5 +210,6 @@ const modes: Record<string, () => Promise<void>> = {
   "leaving and closed": () => leaving(false),
   listening,
   leaking,
+  relearning,
 };
 await modes[mode]!();
