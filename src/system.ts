@@ -32,7 +32,7 @@ interface RejectionEvent {
 
 interface AsyncHooks {
   readonly AsyncLocalStorage: new <T>() => {
-    run<R>(value: T, work: () => R): R;
+    run<R>(value: T | undefined, work: () => R): R;
     getStore(): T | undefined;
   };
 }
@@ -65,6 +65,8 @@ function unref(timer: unknown): void {
 /** Remembers, for whatever a handler calls and awaits, which run it belongs to. */
 export interface RunScope<Run> {
   enter<T>(run: Run, work: () => T): T;
+  /** Calls what belongs to no run, wherever the present call comes from. */
+  leave<T>(work: () => T): T;
   /** The run that the present call comes from; `undefined` for none, and where the runtime cannot tell. */
   current(): Run | undefined;
 }
@@ -72,9 +74,15 @@ export interface RunScope<Run> {
 /** A scope of its own. Asked of the runtime when needed, so that importing the core loads no module of Node. */
 export function runScope<Run>(): RunScope<Run> {
   const hooks = runtime.process?.getBuiltinModule?.("node:async_hooks");
-  if (hooks === undefined) return { enter: (_run, work) => work(), current: () => undefined };
+  if (hooks === undefined) {
+    return { enter: (_run, work) => work(), leave: (work) => work(), current: () => undefined };
+  }
   const storage = new hooks.AsyncLocalStorage<Run>();
-  return { enter: (run, work) => storage.run(run, work), current: () => storage.getStore() };
+  return {
+    enter: (run, work) => storage.run(run, work),
+    leave: (work) => storage.run(undefined, work),
+    current: () => storage.getStore(),
+  };
 }
 
 /** Answers whether it has dealt with a rejection that nobody handles, which then does not end the process. */

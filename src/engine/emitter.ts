@@ -12,9 +12,12 @@ export class Emitter {
   readonly #listeners = new Map<SchedulerEventName, Set<SchedulerListener<never>>>();
   readonly #observers = new Set<SchedulerObserver>();
   readonly #logger: Logger;
+  readonly #outside: <T>(call: () => T) => T;
 
-  constructor(logger: Logger) {
+  /** @param outside Calls a listener outside of the run that the event may come from: it is the application's. */
+  constructor(logger: Logger, outside: <T>(call: () => T) => T) {
     this.#logger = logger;
+    this.#outside = outside;
   }
 
   on<Name extends SchedulerEventName>(name: Name, listener: SchedulerListener<Name>): () => void {
@@ -53,7 +56,7 @@ export class Emitter {
 
   #tell<Told>(name: SchedulerEventName, listener: (told: Told) => unknown, told: Told): void {
     try {
-      const result = listener(told);
+      const result = this.#outside(() => listener(told));
       if (isThenable(result)) result.then(undefined, (error) => this.#failed(name, error));
     } catch (error) {
       this.#failed(name, error);

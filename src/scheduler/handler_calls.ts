@@ -18,6 +18,9 @@ export class HandlerCalls {
     return this.#scope.enter(call, work);
   };
 
+  /** Calls what is not a handler's, though one of its calls may have led to it. */
+  readonly leave = <T>(work: () => T): T => this.#scope.leave(work);
+
   /** Whether the present call is made by a handler that is not over. */
   isInside(): boolean {
     return this.#scope.current()?.over === false;

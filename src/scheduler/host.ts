@@ -67,8 +67,8 @@ export class Host implements ClientHost {
     this.newId = makeId;
     this.clock = config.clock ?? systemClock();
     this.logger = config.logger;
-    this.emitter = new Emitter(config.logger);
     this.#handlers = new HandlerCalls(config.logger);
+    this.emitter = new Emitter(config.logger, this.#handlers.leave);
     this.env = {
       policies: config.policies,
       optionKeys: new Set(config.parsers.keys()),

@@ -98,6 +98,30 @@ describe.each(STORES)("closing over %s", (kind) => {
     await closing;
   });
 
+  it("X1 called by a listener it waits, also where what a handler did has led to the event", async () => {
+    const { clock, start } = world(kind);
+    const quick = defineTask("quick", () => {});
+    let over = false;
+    const long = defineTask("long", async () => {
+      await scheduler.after(quick, 0);
+      await clock.sleep("10s");
+      over = true;
+    });
+    const scheduler = await start({ tasks: [quick, long] });
+    const ticks: unknown[] = [];
+    let closing: Promise<boolean> | undefined;
+    scheduler.on("succeeded", async ({ schedule }) => {
+      if (schedule.task !== "quick") return;
+      ticks.push(await scheduler.tick({ budget: 0 }).then(() => "done", (error) => error.code));
+      closing = scheduler.close().then(() => over);
+    });
+    await scheduler.after(long, 0);
+    await clock.advance("1s");
+    await clock.advance("10s");
+    expect(await closing).toBe(true);
+    expect(ticks).toEqual(["done"]);
+  });
+
   it("X1 called by an invoked handler, it does not wait for that either", async () => {
     const { start, create } = world(kind);
     let scheduler = create();
