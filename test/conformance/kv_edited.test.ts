@@ -27,7 +27,7 @@ const PLACES = [
   "shared",
   "list",
 ];
-const VALUES = [null, 0, -1, 1.5, 1e300, true, "", "x", "y".repeat(2_000), {}, [], ["a", 1], [["a"]]];
+const VALUES = [null, 0, 1e300, "", "y".repeat(2_000), {}, ["a", 1], [["a"]]];
 
 const quiet = { error() {}, warn() {}, info() {}, debug() {} };
 
@@ -41,7 +41,7 @@ async function entries(): Promise<string[]> {
 
 /** Calls of the store for each schedule and minute: what spins makes thousands. */
 const CALLS = 20;
-const MINUTES = 3;
+const MINUTES = 2;
 const MINUTE = 60_000;
 const LABELS = { tags: ["t"], target: "room:1", group: "g" };
 const FILTERS = [{}, { tag: "t" }, { target: "room:1" }, { group: "g" }, { task: "work" }, { owner: "alice" }];
