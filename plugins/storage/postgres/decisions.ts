@@ -1,7 +1,7 @@
 import type { Write } from "../../../src/contract/mod.ts";
 import { encodeProgress } from "../sql/codec.ts";
 import { type Decision, Desk } from "./desk.ts";
-import { type Pending, tookEffect } from "./jobs.ts";
+import { type AttemptedTexts, type Pending, tookEffect } from "./jobs.ts";
 import type { Held } from "./reading.ts";
 
 /** What groups come to, and what is to be written for all of them together. */
@@ -41,16 +41,18 @@ function decideOn(desk: Desk, pendings: readonly Pending[], held: Held): Readonl
 
 /** Keeps what was sent and not answered, so that the next attempt finds out whether it took effect. */
 export function remember({ decisions, writes }: Decided): void {
-  const texts = new Map(
-    writes.map(({ before, after }) => [
-      (after ?? before!).id,
-      after === null ? null : encodeProgress(after).progress,
-    ]),
-  );
+  const texts = new Map(writes.map((write) => [(write.after ?? write.before!).id, attempted(write)]));
   for (const [pending, { result, ids }] of decisions) {
     if (ids.length === 0) continue;
     pending.attempt = { result, texts: new Map(ids.map((id) => [id, texts.get(id) ?? null])) };
   }
+}
+
+function attempted({ before, after }: Write): AttemptedTexts | null {
+  if (after === null) return null;
+  return before === undefined
+    ? { definition: JSON.stringify(after.definition) }
+    : { progress: encodeProgress(after).progress };
 }
 
 /** Tells every group what became of it. */

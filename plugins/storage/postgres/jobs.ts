@@ -40,9 +40,15 @@ export class Job {
 /** What a group would have stored, when the connection was lost before the database said whether it had. */
 export interface Attempt {
   readonly result: GroupResult;
-  /** The progress of each document as written; null for one that was removed. */
-  readonly texts: ReadonlyMap<string, string | null>;
+  /** What tells that each document was written; null for one that was removed. */
+  readonly texts: ReadonlyMap<string, AttemptedTexts | null>;
 }
+
+/**
+ * A document's progress as written, or for a new one its definition: its id is in no other use, and its first run may
+ * have begun elsewhere before anybody could ask.
+ */
+export type AttemptedTexts = { readonly progress: string } | { readonly definition: string };
 
 /** One group that waits for its commit. */
 export class Pending {
@@ -64,10 +70,20 @@ export class Pending {
   }
 }
 
-/** Whether what was attempted is what is stored, so that it did take effect. */
-export function tookEffect(
-  { texts }: Attempt,
-  stored: ReadonlyMap<string, { readonly progress: string }>,
-): boolean {
-  return texts.size > 0 && [...texts].every(([id, text]) => (stored.get(id)?.progress ?? null) === text);
+/** What is looked at of a stored row. */
+type StoredTexts = { readonly definition: string; readonly progress: string };
+
+/** Whether what was attempted is what is stored, so that it did take effect: as a whole, so one new document tells enough. */
+export function tookEffect({ texts }: Attempt, stored: ReadonlyMap<string, StoredTexts>): boolean {
+  const attempted = [...texts];
+  if (attempted.some(([id, text]) => isCreated(text, stored.get(id)))) return true;
+  return texts.size > 0 && attempted.every(([id, text]) => isWritten(text, stored.get(id)));
+}
+
+function isCreated(text: AttemptedTexts | null, row: StoredTexts | undefined): boolean {
+  return text !== null && "definition" in text && text.definition === row?.definition;
+}
+
+function isWritten(text: AttemptedTexts | null, row: StoredTexts | undefined): boolean {
+  return text === null ? row === undefined : "progress" in text && text.progress === row?.progress;
 }
