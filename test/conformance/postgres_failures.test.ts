@@ -1,8 +1,7 @@
 import { type AddressInfo, connect, createServer } from "node:net";
-import type pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createScheduler, defineTask } from "../../mod.ts";
-import { type PgPoolLike, postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
+import { postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
 import type { AdvanceResult, ScheduleDocument, Storage } from "../../src/contract/mod.ts";
 import { change, create, document, id, moved, operation, store } from "../../src/testing/storage/documents.ts";
 import { cuttableProxy } from "../support/cuttable_proxy.ts";
@@ -240,22 +239,6 @@ describe("postgres: others in the way", () => {
     expect((await storage.find({ limit: 5 })).map((found) => found.id)).toEqual([id(1), id(3)]);
   });
 
-  it("a standby refuses with an error that may be tried again, and reading goes on", async () => {
-    const { schema, pool } = arrange();
-    await store(await opened({ pool, schema }), [document(1, 5_000)]);
-    // What a standby does, as far as one server can show it: no transaction on these connections may write.
-    const standby = testPool(url, { max: 1 });
-    const client = await standby.connect();
-    await client.query("set session characteristics as transaction read only");
-    client.release();
-    const storage = await opened({ pool: readOnly(standby), schema });
-    expect((await storage.get(id(1)))?.id).toBe(id(1));
-    await expect(storage.apply([create(document(2, 5_000))], 0)).rejects
-      .toMatchObject({ code: "store_unavailable", retryable: true, details: { sqlState: "25006" } });
-    await expect(claim(storage)).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
-    expect((await storage.find({ limit: 5 })).length).toBe(1);
-  });
-
   it("a pool whose connections are all taken is an error after a while, and no connection is lost by it", async () => {
     const { schema } = arrange();
     const pool = testPool(url, { max: 1 });
@@ -326,24 +309,6 @@ describe("postgres: what a run costs", () => {
     expect(await chunks()).toEqual(before);
   });
 });
-
-/** A pool on which the wish for a transaction that writes is refused, as on a standby. */
-function readOnly(pool: pg.Pool): PgPoolLike {
-  return {
-    connect: async () => {
-      const client = await pool.connect();
-      return {
-        query: (text, values) => client.query(text.replace("read write;", "read only;"), values),
-        on: (event, listener) => client.on(event, listener),
-        removeListener: (event, listener) => client.removeListener(event, listener),
-        release: (destroy) => client.release(destroy),
-      };
-    },
-    end: () => pool.end(),
-    on: (event, listener) => pool.on(event, listener),
-    removeListener: (event, listener) => pool.removeListener(event, listener),
-  };
-}
 
 /** A way to a server whose last word to whoever leaves is that it is shutting down. */
 async function partingProxy(target: string): Promise<{ proxyUrl: string; ended: Promise<void> }> {

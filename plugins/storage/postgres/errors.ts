@@ -28,6 +28,11 @@ export function isDisconnect(error: unknown): boolean {
   return state === undefined ? isSchedulerError(error, "store_unavailable") : DISCONNECTING.test(state);
 }
 
+/** Whether the server, or the role, may only read. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === "25006";
+}
+
 /** Whether a row would have been stored beside another of the same id, name or key. */
 export function isUniqueConflict(error: unknown): boolean {
   return sqlState(error) === "23505";

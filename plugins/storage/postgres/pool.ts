@@ -11,7 +11,7 @@ import {
   sessionOf,
   type TransactionLimits,
 } from "./database.ts";
-import { isDisconnect, storageError } from "./errors.ts";
+import { isDisconnect, isReadOnly, storageError } from "./errors.ts";
 import type { PgClientLike, PgPoolClientLike, PgPoolLike, PgResultLike } from "./pg_like.ts";
 import type { PgValue } from "./values.ts";
 
@@ -120,7 +120,8 @@ export class PoolDatabase implements Database {
     try {
       return await work(client);
     } catch (error) {
-      broken ||= isDisconnect(error);
+      // A server that has become a standby keeps its connections; a new one may lead to the one that took its place.
+      broken ||= isDisconnect(error) || isReadOnly(error);
       throw error;
     } finally {
       // One that is thrown away belongs to nobody, and may still have something to say.
@@ -151,8 +152,11 @@ export class PoolDatabase implements Database {
   }
 }
 
-/** One round trip. The isolation is named because a database may have another default. */
+/**
+ * One round trip. The isolation is named because a database may have another default. Whether it may write is not: whoever
+ * has made a role or a database read-only means us, too, and single statements would not be asked.
+ */
 function beginText({ lockMs }: TransactionLimits): string {
-  return "begin isolation level read committed read write; " +
+  return "begin isolation level read committed; " +
     `set local lock_timeout = ${lockMs}; set local idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS}`;
 }
