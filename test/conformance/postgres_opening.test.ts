@@ -85,17 +85,34 @@ describe("postgres: opening and migrating", () => {
     }
   });
 
+  it("M7 B122 so do stores of several prefixes in one schema, whose locks are not the same", async () => {
+    for (let round = 0; round < 5; round++) {
+      const { schema, pool } = arrange();
+      const stores = Array.from(
+        { length: 6 },
+        (_, n) => postgres({ url, poolSize: 1, schema, tablePrefix: `p${n}_`, listen: false }),
+      );
+      await Promise.all(stores.map((one) => one.open(context)));
+      await Promise.all(stores.map((one) => one.close()));
+      const { rows } = await pool.query(
+        "select count(*)::int as tables from pg_tables where schemaname = $1 and tablename ~ 'documents$'",
+        [schema],
+      );
+      expect(rows).toEqual([{ tables: 6 }]);
+    }
+  });
+
   it("M7 refuses a store that a newer version wrote, and leaves it as it is", async () => {
     const { schema, pool } = arrange();
     await (await opened({ pool, schema })).close();
     await pool.query(`update "${schema}".meta set value = '99' where key = 'schema'`);
     await expect(opened({ pool, schema })).rejects.toMatchObject({
       code: "store_too_new",
-      message: expect.stringContaining("have schema 99; this version of the scheduler knows up to 3"),
+      message: expect.stringContaining("have schema 99; this version of the scheduler knows up to 4"),
     });
   });
 
-  it.each([1, 2])("M7 brings a store of schema %i to this one, with what it holds", async (version) => {
+  it.each([1, 2, 3])("M7 brings a store of schema %i to this one, with what it holds", async (version) => {
     const { schema, pool } = arrange();
     const settings = { schema, tablePrefix: "" };
     const steps = migrationSteps(settings, 0).slice(0, version);
@@ -132,7 +149,7 @@ describe("postgres: opening and migrating", () => {
 
   it("M7 changes nothing in the database without a new version, which alone reaches the ones that are there", () => {
     const text = createHash("sha256").update(migrationSql()).digest("hex");
-    expect([SCHEMA_VERSION, text]).toEqual([3, "067685a77ff981777486bd6794eaa108a0cab3609c2f3242b73893a3255587a0"]);
+    expect([SCHEMA_VERSION, text]).toEqual([4, "6bb91f5794c04212ced553b3ca450a49dda4cae93ec1de79d68645e042094f09"]);
   });
 
   it("refuses absent tables when somebody else migrates, and takes what migrationSql made", async () => {
@@ -143,6 +160,22 @@ describe("postgres: opening and migrating", () => {
     const storage = await opened(options);
     await store(storage, [document(1, 5_000)]);
     expect((await storage.get(id(1)))?.id).toBe(id(1));
+  });
+
+  it.each([1, 2, 3])("M7 migrationSql leads on from schema %i, which a refusal to open names", async (version) => {
+    const { schema, pool } = arrange();
+    const steps = migrationSteps({ schema, tablePrefix: "" }, 0).slice(0, version);
+    await pool.query(`create schema "${schema}"; ${metaSql({ schema, tablePrefix: "" })} ${steps.join("")}`);
+    const options = { pool, schema, migrate: "manual" } as const;
+    await expect(opened(options)).rejects.toThrow(`apply migrationSql({ from: ${version} })`);
+    await pool.query(migrationSql({ schema, from: version }));
+    const storage = await opened(options);
+    await store(storage, [document(1, 5_000)]);
+    expect((await storage.get(id(1)))?.id).toBe(id(1));
+  });
+
+  it.each([-1, 1.5, "2", SCHEMA_VERSION + 1])("migrationSql refuses to lead on from schema %o", (from) => {
+    expect(() => migrationSql({ from } as never)).toThrow("from: ");
   });
 
   it("makes the same tables itself as migrationSql does", async () => {
@@ -171,8 +204,10 @@ describe("postgres: opening and migrating", () => {
       moved(document(3, 5_000), { wakeAt: null, pausedAt: 1 }),
       document(4, 5_000, { progress: { lastFault: { name: "E", message: "\\u0000\\ud800", at: 1 } } }),
       document(5, 5_000),
+      document(6, 253_402_300_799_999),
     ]);
     await pool.query(`update "${schema}".documents set progress = '{broken' where id = $1`, [id(5)]);
+    await pool.query(`update "${schema}".documents set progress = '{"runCount":"many"}' where id = $1`, [id(6)]);
     await storage.advance({ lanes: ["work"], limit: 5, now: 0 }, () => ({ value: 0 }));
     const { rows } = await pool.query(
       `select id, name, target, state, runs, faults, last_run, next_run, retire_reason, parked is not null as parked
@@ -204,7 +239,18 @@ describe("postgres: opening and migrating", () => {
       { ...plain, id: id(3), state: "paused", next_run: null },
       { ...plain, id: id(4), state: "waiting", next_run: due },
       { ...plain, id: id(5), state: "parked", next_run: due, parked: true },
+      { ...plain, id: id(6), state: "waiting", next_run: new Date(253_402_300_799_999) },
     ]);
+  });
+
+  it("keeps what the view calls out of parallel plans, where PostgreSQL before 17 begins no subtransaction", async () => {
+    const { schema, pool } = arrange();
+    await opened({ pool, schema });
+    const { rows } = await pool.query(
+      "select proparallel from pg_proc where proname = 'facts' and pronamespace = $1::regnamespace",
+      [`"${schema}"`],
+    );
+    expect(rows).toEqual([{ proparallel: "u" }]);
   });
 
   it("closes neither the pool nor the Kysely that it was given, and takes its listener back", async () => {

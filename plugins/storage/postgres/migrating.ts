@@ -52,13 +52,16 @@ async function storedVersion(database: Database, statements: Statements): Promis
 
 /**
  * The schema may have been created by somebody with more rights, who gave us this one only. It is looked for in the catalog
- * itself: what a connection remembers of it may be older than the lock that was waited for.
+ * itself: what a connection remembers of it may be older than the lock that was waited for. Whoever puts tables of another
+ * prefix into it holds another lock, so may create it at the same time.
  */
 async function prepare(session: Session, settings: SchemaSettings): Promise<void> {
   await session.script(`do $$ begin
     if not exists (select from pg_namespace where nspname = '${settings.schema}') then
       create schema "${settings.schema}";
     end if;
+  exception when duplicate_schema or unique_violation then
+    null;
   end $$`);
   await session.script(metaSql(settings));
 }
@@ -83,9 +86,9 @@ async function checkEncoding(database: Database): Promise<void> {
 }
 
 function notMigrated(stored: number, { schema, tablePrefix }: SchemaSettings): StorageError {
-  const found = stored === 0 ? "are not there" : `have schema ${stored}`;
+  const [found, from] = stored === 0 ? ["are not there", ""] : [`have schema ${stored}`, `{ from: ${stored} }`];
   return new StorageError(
-    `postgres: the tables ${schema}.${tablePrefix}* ${found}; expected schema ${SCHEMA_VERSION}, and migrate is "manual": apply migrationSql()`,
+    `postgres: the tables ${schema}.${tablePrefix}* ${found}; expected schema ${SCHEMA_VERSION}, and migrate is "manual": apply migrationSql(${from})`,
     { retryable: false, details: { stored, known: SCHEMA_VERSION } },
   );
 }

@@ -5,12 +5,12 @@
  * @module
  */
 import type { Storage } from "../../../src/contract/mod.ts";
-import { type PostgresOptions, readOptions, readSchemaOptions, type SchemaOptions } from "./options.ts";
-import { schemaSql } from "./schema.ts";
+import { type MigrationOptions, type PostgresOptions, readMigrationOptions, readOptions } from "./options.ts";
+import { SCHEMA_VERSION, schemaSql } from "./schema.ts";
 import { PostgresStorage } from "./storage.ts";
 
 export type { KyselyExecutorLike, KyselyLike, KyselyTransactionsLike } from "./kysely_like.ts";
-export type { PostgresOptions, SchemaOptions } from "./options.ts";
+export type { MigrationOptions, PostgresOptions, SchemaOptions } from "./options.ts";
 export type { PgClientLike, PgPoolClientLike, PgPoolLike, PgQueryValue, PgResultLike } from "./pg_like.ts";
 
 /**
@@ -34,10 +34,10 @@ export function postgres(options: string | PostgresOptions): Storage {
 }
 
 /**
- * The SQL that creates the tables, for people who apply it themselves (`migrate: "manual"`). It holds no transaction of its
- * own, so that it fits into whatever applies migrations.
+ * The SQL that creates the tables, or brings those of an older version to this one, for people who apply it themselves
+ * (`migrate: "manual"`). It holds no transaction of its own, so that it fits into whatever applies migrations.
  *
- * @param options The schema and prefix that the store is given, too.
+ * @param options The schema and prefix that the store is given, too, and from which version it leads on.
  * @throws {SchedulerError} `config_invalid` when an option does not fit.
  *
  * @example
@@ -47,6 +47,7 @@ export function postgres(options: string | PostgresOptions): Storage {
  * console.log(migrationSql({ schema: "billing" }).includes('create table "billing"."documents"')); // true
  * ```
  */
-export function migrationSql(options: SchemaOptions = {}): string {
-  return schemaSql(readSchemaOptions(options));
+export function migrationSql(options: MigrationOptions = {}): string {
+  const { from, ...settings } = readMigrationOptions(options, SCHEMA_VERSION);
+  return schemaSql(settings, from);
 }

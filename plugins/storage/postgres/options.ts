@@ -36,6 +36,12 @@ export interface SchemaOptions {
   readonly tablePrefix?: string;
 }
 
+/** Options of {@linkcode migrationSql}. */
+export interface MigrationOptions extends SchemaOptions {
+  /** The version of the schema that is there, as a store that refuses to open tells it. Default 0: there are no tables. */
+  readonly from?: number;
+}
+
 /** Where the tables are, checked. */
 export interface SchemaSettings {
   readonly schema: string;
@@ -81,10 +87,15 @@ export function readOptions(given: string | PostgresOptions): PostgresSettings {
   return { ...readPlace(options), source, migrate, listen: readListen(options.listen, source), pollMs };
 }
 
-/** Reads where the tables are. */
-export function readSchemaOptions(options: SchemaOptions): SchemaSettings {
-  checkKeys(options, SCHEMA_KEYS, "an object");
-  return readPlace(options);
+/** Reads the argument of {@linkcode migrationSql}. */
+export function readMigrationOptions(
+  options: MigrationOptions,
+  to: number,
+): SchemaSettings & { readonly from: number } {
+  checkKeys(options, [...SCHEMA_KEYS, "from"], "an object");
+  const { from = 0 } = options;
+  if (!Number.isInteger(from) || from < 0 || from > to) throw invalid("from", from, `a whole number from 0 to ${to}`);
+  return { ...readPlace(options), from };
 }
 
 // Quoted everywhere, so that a reserved word will do. Names that begin with pg_ are the server's own.

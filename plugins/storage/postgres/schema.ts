@@ -3,7 +3,7 @@ import type { SchemaSettings } from "./options.ts";
 import { functionsSql } from "./statements.ts";
 
 /** The schema that this code reads and writes; the store's own stands in its meta table. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** The tables by their quoted names; what may be in a name leaves nothing to escape. */
 export interface TableNames {
@@ -16,13 +16,11 @@ export function tableNames(settings: SchemaSettings): TableNames {
   return { documents: qualified(settings, "documents"), meta: qualified(settings, "meta") };
 }
 
-/** Everything that brings an empty database to this code's schema, for people who apply it themselves. */
-export function schemaSql(settings: SchemaSettings): string {
-  return [
-    `create schema if not exists "${settings.schema}";`,
-    metaSql(settings),
-    ...migrationSteps(settings, 0),
-  ].join("\n\n");
+/** Everything that brings a version, or an empty database, to this code's schema, for people who apply it themselves. */
+export function schemaSql(settings: SchemaSettings, from: number): string {
+  const steps = migrationSteps(settings, from);
+  const first = from === 0 ? [`create schema if not exists "${settings.schema}";`, metaSql(settings)] : [];
+  return [...first, ...steps].join("\n\n");
 }
 
 /** The table that holds the version; the one thing that exists before any migration. */
@@ -46,7 +44,7 @@ insert into ${qualified(settings, "meta")} (key, value) values ('schema', '${ver
   return STEPS.slice(from).map((step, index) => step(settings).trim() + record(from + index + 1));
 }
 
-const STEPS: readonly ((settings: SchemaSettings) => string)[] = [first, second, third];
+const STEPS: readonly ((settings: SchemaSettings) => string)[] = [first, second, third, fourth];
 
 function qualified({ schema, tablePrefix }: SchemaSettings, name: string): string {
   return `"${schema}"."${tablePrefix}${name}"`;
@@ -154,4 +152,26 @@ ${functionsOf2(settings)}`;
 /** Only the functions have changed: they copy what they are handed less often. */
 function third(settings: SchemaSettings): string {
   return functionsSql(settings);
+}
+
+/**
+ * Before PostgreSQL 17 no subtransaction begins in a parallel plan, so that the view failed where there were many schedules.
+ * What has the form of JSON and says nonsense, as text that a person has damaged may, is read as nothing, too.
+ */
+function fourth(settings: SchemaSettings): string {
+  return `
+create or replace function ${qualified(settings, "facts")}(progress text) returns jsonb
+language plpgsql immutable strict parallel unsafe as $$
+declare
+  facts jsonb;
+begin
+  facts := progress::jsonb;
+  perform timestamptz 'epoch' + (facts ->> 'lastRun')::float8 * interval '1 millisecond', (facts ->> 'runCount')::bigint,
+    (facts ->> 'faultCount')::bigint, (facts ->> 'missedCount')::bigint;
+  return facts;
+exception when others then
+  return '{}';
+end
+$$;
+`;
 }
