@@ -6,8 +6,11 @@ import type { PgClientLike, PgPoolLike } from "./pg_like.ts";
 /** Milliseconds for which a connection is waited for, and after which a server that does not answer counts as gone. */
 export const CONNECT_MS = 10_000;
 
-/** Milliseconds after which a statement that is not answered has its connection given up: the network may be gone. */
-export const ANSWER_MS = 60_000;
+/**
+ * Milliseconds after which a statement that is not answered has its connection given up: the network may be gone. Writes
+ * wait for one another, renewals that are sent after a third of a lease among them, so this is half the default lease.
+ */
+export const ANSWER_MS = 15_000;
 
 /** A connection of one's own that is told what others say. */
 export interface PgListenerLike extends PgClientLike {

@@ -15,6 +15,8 @@ export interface Session {
 export interface TransactionLimits {
   /** Milliseconds for which a lock is waited for. */
   readonly lockMs: number;
+  /** Milliseconds for which the answer to a statement is waited for, where that takes longer than statements do. */
+  readonly answerMs?: number;
 }
 
 /** A database that statements are sent to. Whatever it fails with is a `StorageError`, saying what was being done. */

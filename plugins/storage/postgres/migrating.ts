@@ -10,6 +10,9 @@ import type { Statements } from "./statements.ts";
 /** How long one instance waits for another's migration, in milliseconds. */
 const MIGRATION_LOCK_MS = 60_000;
 
+/** How long a step of a migration may take, in milliseconds: one may go through all schedules. */
+const MIGRATION_STEP_MS = 600_000;
+
 /** Encodings of a database that hold every text: the second takes bytes as they are. */
 const ENCODINGS = ["UTF8", "SQL_ASCII"];
 
@@ -30,7 +33,8 @@ export async function migrate(database: Database, statements: Statements, settin
   check(stored, settings);
   if (stored === SCHEMA_VERSION) return;
   if (settings.migrate === "manual") throw notMigrated(stored, settings);
-  await database.transaction("migrating", { lockMs: MIGRATION_LOCK_MS }, async (session) => {
+  const limits = { lockMs: MIGRATION_LOCK_MS, answerMs: MIGRATION_STEP_MS };
+  await database.transaction("migrating", limits, async (session) => {
     await session.run(statements.migrationLock, { place: `ostinato ${settings.schema}.${settings.tablePrefix}` });
     await prepare(session, settings);
     const [row] = await session.run(statements.meta, { key: "schema" });

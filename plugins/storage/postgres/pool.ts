@@ -58,7 +58,7 @@ export class PoolDatabase implements Database {
 
   transaction<T>(doing: string, limits: TransactionLimits, work: (session: Session) => Promise<T>): Promise<T> {
     return this.#use(doing, async (client) => {
-      const session = this.#session(doing, client);
+      const session = this.#session(doing, client, limits.answerMs);
       let result: T;
       try {
         await session.script(beginText(limits));
@@ -95,14 +95,18 @@ export class PoolDatabase implements Database {
     }
   }
 
-  #session(doing: string, client: PgClientLike): Session {
-    const send: Send = async (sql, parameters) => (await this.#ask(client, sql, parameters)).rows;
+  #session(doing: string, client: PgClientLike, answerMs?: number): Session {
+    const send: Send = async (sql, parameters) => (await this.#ask(client, sql, parameters, answerMs)).rows;
     return sessionOf(send, (error) => storageError(doing, error));
   }
 
   /** A network may drop a connection without a word, and only this one: others can be made meanwhile. */
-  #ask(client: PgClientLike, sql: string, parameters: readonly PgValue[] = []): Promise<PgResultLike> {
-    const { answerMs } = this.#options;
+  #ask(
+    client: PgClientLike,
+    sql: string,
+    parameters: readonly PgValue[] = [],
+    answerMs = this.#options.answerMs,
+  ): Promise<PgResultLike> {
     const asked = parameters.length === 0 ? client.query(sql) : client.query(sql, [...parameters]);
     return new Promise((resolve, reject) => {
       // Not the scheduler's clock: the database is real, also where time is a test's.

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
+import { ANSWER_MS } from "../../../plugins/storage/postgres/connecting.ts";
 import { PoolDatabase } from "../../../plugins/storage/postgres/pool.ts";
 import { listen } from "../../support/postgres_server.ts";
 import { SILENT } from "../../failure/crash/life.ts";
@@ -119,4 +120,16 @@ it("M6 a connection that has gone without a word is given up, whoever's the pool
   await expect(working).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
   expect(sent).toHaveLength(2);
   expect(released).toEqual([true, true]);
+});
+
+it("M3 M6 a renewal that waits behind a connection that has gone without a word is in time, with the default lease", () => {
+  const leaseMs = 30_000;
+  expect(leaseMs / 3 + ANSWER_MS).toBeLessThan(leaseMs);
+});
+
+it("M7 a transaction may say how long its statements take, as a migration does", async () => {
+  const { database, released } = scripted((sql) => sql.startsWith("alter") ? SILENCE : {});
+  const working = database.transaction("asking", { lockMs: 1, answerMs: 20 }, (session) => session.script("alter"));
+  await expect(working).rejects.toThrow("no answer within 20 ms");
+  expect(released).toEqual([true]);
 });
