@@ -167,14 +167,61 @@ describe("postgres: wake-ups", () => {
         "select 1 from pg_stat_activity where application_name = $1 and query like 'listen%' and state = 'idle'",
         [schema],
       )).rows.length > 0;
-    while (!await isBack()) await time.pass(1_000);
-    await settled();
+    const refused = proxy.attempts();
+    while (proxy.attempts() === refused) await time.pass(1_000);
+    // The server is real, and its time with it.
+    while (!await isBack()) await settled();
+    // It finds out that it hears, which is a hint, too; polling is seconds away.
+    for (let n = 0; n < 3; n++) {
+      const before = heard.count();
+      await store(writing, [document(n, 5_000)]);
+      let waited = 0;
+      for (; heard.count() === before; waited += 10) {
+        await settled();
+        await time.pass(10);
+      }
+      expect(waited).toBeLessThan(1_000);
+    }
+  });
+
+  it("M6 a listener outlasts a limit for idle sessions, which others meet", async () => {
+    const { schema, pool } = arrange();
+    const limited = {
+      max: 1,
+      idleTimeoutMillis: 0,
+      options: "-c idle_session_timeout=200ms",
+      application_name: schema,
+    };
+    const listening = await opened({ pool: testPool(url, limited), schema });
+    await hints(listening).next();
+    const sessions = async () =>
+      (await pool.query("select query from pg_stat_activity where application_name = $1", [schema])).rows;
+    // One that begins to be idle later than the listener did.
+    const other = testPool(url, limited);
+    await other.query("select 'later'");
+    while ((await sessions()).some(({ query }) => query === "select 'later'")) await settled();
+    expect(await sessions()).toEqual([{ query: expect.stringMatching(/^listen/) }]);
+  });
+
+  it("M6 closing tells the others, who may not know what is due sooner by what was done here", async () => {
+    const { schema, heard, time } = await pair();
+    const leaving = await opened({ url, schema, listen: false });
+    await store(leaving, [document(1, FAR)]);
+    const run = { fence: 1, point: 1, attempt: 1, missed: 0, instance: "i", leaseUntil: FAR, claimedAt: 1 };
+    const first = heard.next();
+    await change(leaving, id(1), (current) => moved(current, { runs: [run], fence: 1, wakeAt: 5_000 }));
+    await first;
     await time.pass(1_000);
-    const before = heard.count();
+    await leaving.advance({ lanes: ["work"], limit: 1, now: 0 }, (current) => ({
+      document: moved(current, { wakeAt: FAR }),
+      value: 0,
+    }));
+    // Gives the run back.
+    await change(leaving, id(1), (current) => moved(current, { runs: [], wakeAt: 6_000 }));
     const next = heard.next();
-    await store(writing, [document(1, 5_000)]);
+    await leaving.close();
     await next;
-    expect(heard.count()).toBe(before + 1);
+    await time.pass(1_000);
   });
 
   it("B117 a server that goes without a word is noticed, and the listener connects anew", async () => {

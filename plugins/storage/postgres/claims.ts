@@ -71,11 +71,18 @@ export class Claims {
   readonly #options: ClaimsOptions;
   /** Whether the last call left work behind, so that the next need not look before it claims. */
   #more = false;
+  /** Whether anything was moved here. */
+  #haveMoved = false;
   /** How many claims go through transactions, because others were in the way of one that did not. */
   #locking = 0;
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
+  }
+
+  /** Whether anything was moved here, which others may not look after. */
+  get haveMoved(): boolean {
+    return this.#haveMoved;
   }
 
   /** See `Storage.advance`. */
@@ -89,6 +96,7 @@ export class Claims {
     const values: T[] = [];
     const { known, time } = this.#options;
     const take = (piece: PieceOf<T>) => {
+      this.#haveMoved ||= piece.writes.length > 0;
       for (const { before, after } of piece.writes) {
         known.wrote(before!.id, after, piece.moved.get(before!.id), piece.sizes.get(before!.id));
       }

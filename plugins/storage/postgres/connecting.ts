@@ -18,7 +18,10 @@ export interface PgListenerLike extends PgClientLike {
   end(): Promise<void>;
   on(event: "error", listener: (error: Error) => void): unknown;
   on(event: "end", listener: () => void): unknown;
-  on(event: "notification", listener: (message: { readonly payload?: string }) => void): unknown;
+  on(
+    event: "notification",
+    listener: (message: { readonly channel: string; readonly payload?: string }) => void,
+  ): unknown;
   /** Lets the process end although it is open. */
   unref?(): void;
 }

@@ -8,10 +8,18 @@ const FIRST_PAUSE_MS = 1_100;
 /** How often the connection is asked whether it is still there, in milliseconds: a network may go without a word. */
 const ALIVE_CHECK_MS = 30_000;
 
+/** How long what is told over another connection may take to come in, in milliseconds, at the start of listening. */
+const HEARD_MS = 5_000;
+
+/** The pause before another attempt where it did not, in milliseconds: that is how the way to the database is set up. */
+const DEAF_PAUSE_MS = 60_000;
+
 /** What a {@linkcode Listener} works with, and tells. */
 export interface ListenerOptions {
   readonly connect: () => Promise<PgListenerLike>;
   readonly channel: string;
+  /** Has the database tell something on a channel, by another connection. */
+  readonly tell: (channel: string) => Promise<unknown>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Somebody has told something. */
@@ -20,9 +28,14 @@ export interface ListenerOptions {
   changed(listening: boolean): void;
 }
 
+/** A connection that listens and hears nothing. */
+class Deaf extends Error {}
+
 /** One connection that listens, and is made again when it is lost, after pauses that double. */
 export class Listener {
   readonly #options: ListenerOptions;
+  /** Where only this listener listens. */
+  readonly #own = `ostinato ${crypto.randomUUID()}`;
   #client: PgListenerLike | undefined;
   /** Connections that are being made or ended. */
   readonly #passing = new Set<PgListenerLike>();
@@ -49,26 +62,20 @@ export class Listener {
   }
 
   async #connect(): Promise<void> {
-    const { connect, channel } = this.#options;
     let client: PgListenerLike | undefined;
     try {
-      const made = await connect();
+      const made = await this.#options.connect();
       if (this.#closed) return;
       client = made;
       this.#passing.add(made);
-      const lost = () => this.#lost(made);
-      client.on("error", lost);
-      client.on("end", lost);
-      client.on("notification", ({ payload }) => this.#options.notified(payload));
-      const listening = made.connect().then(() => {
-        made.unref?.();
-        return made.query(`listen "${channel}"`);
-      });
-      // A server may let a connection in and then say nothing more; another attempt may go elsewhere.
-      if (!await endsInTime(this.#options.clock, listening, { withinMs: CONNECT_MS, unref: true })) {
-        throw new Error(`no answer within ${CONNECT_MS} ms`);
-      }
+      const heard = await this.#listen(made);
       if (this.#closed) return await this.#end(client);
+      if (!heard) {
+        throw new Deaf(
+          "what another connection tells does not come in, as behind a pooler of transactions; " +
+            "expected an address past it as the option listen, or false",
+        );
+      }
       this.#passing.delete(client);
       this.#client = client;
       this.#failures = 0;
@@ -80,8 +87,34 @@ export class Listener {
       if (this.#failures === 0) {
         this.#options.logger.warn("postgres: cannot listen for other instances; polling meanwhile", error);
       }
-      this.#again();
+      this.#again(error instanceof Deaf ? DEAF_PAUSE_MS : 0);
     }
+  }
+
+  /** Begins to listen; answers whether what another connection tells comes in. */
+  async #listen(client: PgListenerLike): Promise<boolean> {
+    const { channel, clock, notified, tell } = this.#options;
+    const lost = () => this.#lost(client);
+    client.on("error", lost);
+    client.on("end", lost);
+    const heard = new Promise<void>((resolve, reject) => {
+      client.on("notification", (told) => told.channel === this.#own ? resolve() : notified(told.payload));
+      client.on("end", () => reject(new Error("the connection was lost")));
+    });
+    // It may be lost before anybody waits.
+    heard.catch(() => {});
+    const listening = client.connect().then(() => {
+      client.unref?.();
+      // Nothing else keeps it busy: a limit for sessions that were forgotten is not meant for it.
+      return client.query(`listen "${channel}"; listen "${this.#own}"; set idle_session_timeout = 0`);
+    });
+    // A server may let a connection in and then say nothing more; another attempt may go elsewhere.
+    if (!await endsInTime(clock, listening, { withinMs: CONNECT_MS, unref: true })) {
+      throw new Error(`no answer within ${CONNECT_MS} ms`);
+    }
+    if (this.#closed) return false;
+    await tell(this.#own);
+    return await endsInTime(clock, heard, { withinMs: HEARD_MS, unref: true });
   }
 
   /** Asks from time to time whether the connection still works. */
@@ -110,9 +143,9 @@ export class Listener {
     this.#again();
   }
 
-  #again(): void {
+  #again(leastMs = 0): void {
     const pause = Math.min(STORE_RETRY_MAX_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures++, 16));
-    this.#cancel = this.#options.clock.setTimer(() => void this.#connect(), pause, { unref: true });
+    this.#cancel = this.#options.clock.setTimer(() => void this.#connect(), Math.max(leastMs, pause), { unref: true });
   }
 
   /** Ends a connection, whatever state it is in; only its own error tells more, and nobody needs that any more. */

@@ -20,7 +20,8 @@ export interface PostgresOptions extends SchemaOptions {
   readonly migrate?: "auto" | "manual";
   /**
    * Whether other instances' deadlines are learnt at once, by LISTEN on a connection of its own, rather than by polling.
-   * A connection string says where that connection goes: past a PgBouncer that pools transactions, or with `kysely`.
+   * A connection string says where that connection goes: past a PgBouncer that pools transactions, or with `kysely`. Where
+   * nothing comes in, as behind such a pooler, it polls and logs a warning.
    * Default `true`, or `false` with `kysely`.
    */
   readonly listen?: boolean | string;

@@ -45,6 +45,8 @@ interface Opened {
   readonly claims: Claims;
   readonly writer: Writer;
   readonly subscribers: Subscribers;
+  /** Tells whoever listens to a channel. */
+  tell(channel: string): Promise<unknown>;
   /** Calls under way, which closing waits for. */
   readonly calls: Set<Promise<unknown>>;
 }
@@ -94,9 +96,11 @@ export class PostgresStorage implements Storage {
     const floor = new DueFloor(clock, () => subscribers.isListening);
     const sender = crypto.randomUUID();
     const channel = `ostinato ${storeId}`;
+    const tell = (channel: string) => database.run("telling others", statements.notify, { channel, sender });
     const subscribers = new Subscribers({
       connect: listenerFactory(source, listen),
       channel,
+      tell,
       sender,
       pollMs,
       told: () => floor.reset(),
@@ -111,6 +115,7 @@ export class PostgresStorage implements Storage {
       claims: new Claims({ database, statements, known, sender, time, floor, clock }),
       writer: new Writer(clock, time, { database, statements, known, floor, channel, sender }),
       subscribers,
+      tell,
       calls: new Set(),
     };
   }
@@ -119,8 +124,11 @@ export class PostgresStorage implements Storage {
     const opened = this.#opened;
     if (opened === undefined) return;
     this.#opened = undefined;
-    const { subscribers, writer, calls, database, clock } = opened;
-    const written = writer.drain().then(() => Promise.allSettled(calls));
+    const { subscribers, writer, claims, calls, database, clock, channel, tell } = opened;
+    const written = writer.drain().then(() => Promise.allSettled(calls)).then(() =>
+      // What it would have looked after is for others now, who may not know when it is due.
+      claims.haveMoved ? tell(channel).catch(() => {}) : undefined
+    );
     // The server is real, also where time is a test's, which must not pass meanwhile.
     const done = clock.busy?.();
     try {

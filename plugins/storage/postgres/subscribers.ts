@@ -11,6 +11,8 @@ export interface SubscribersOptions {
   /** How a listener connects; undefined for polling only. */
   readonly connect: (() => Promise<PgListenerLike>) | undefined;
   readonly channel: string;
+  /** Has the database tell something on a channel. */
+  readonly tell: (channel: string) => Promise<unknown>;
   /** What this handle tells others by, so that it need not listen to itself. */
   readonly sender: string;
   readonly pollMs: number;
@@ -53,12 +55,13 @@ export class Subscribers {
   }
 
   #start(): void {
-    const { connect, channel, clock, logger, sender } = this.#options;
+    const { connect, channel, tell, clock, logger, sender } = this.#options;
     this.#poll();
     if (connect === undefined) return;
     this.#listener = new Listener({
       connect,
       channel,
+      tell,
       clock,
       logger,
       notified: (from) => from === sender ? undefined : this.#hint(),
