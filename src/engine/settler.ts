@@ -43,6 +43,8 @@ export class Settler {
   readonly #events: SettlerEvents;
   readonly #backoff: Backoff;
   readonly #pending = new Fifo<Pending>();
+  /** How many are written together: fewer after each failure, so that what a store refuses for good keeps no other waiting. */
+  #most = MAX_GROUPS;
   #scheduled = false;
   #flushing = false;
   #stopped = false;
@@ -105,15 +107,17 @@ export class Settler {
   async #run(): Promise<void> {
     this.#flushing = true;
     while (this.#pending.length > 0 && !this.#stopped && !this.#isHeld()) {
-      const batch = this.#pending.take(MAX_GROUPS);
+      const batch = this.#pending.take(this.#most);
       this.#release();
       const done = this.#parts.clock.busy?.();
       try {
         this.#tell(batch, await this.#apply(batch));
         this.#backoff.reset();
+        this.#most = Math.min(MAX_GROUPS, this.#most * 2);
       } catch (error) {
         // To the end: each is of another run, so their order does not matter.
         for (const pending of batch) this.#pending.push(pending);
+        this.#most = Math.ceil(batch.length / 2);
         this.#events.failed(error);
         done?.();
         await new Promise<void>((resolve) => this.#cancelRetry = this.#backoff.next(resolve));

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer } from "node:net";
+import type pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createScheduler, defineTask } from "../../mod.ts";
 import { postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
@@ -284,6 +285,50 @@ describe("postgres: others in the way", () => {
     );
     await change(storage, id(1), (current) => moved(current, { runCount: current.progress.runCount + 1 }));
     expect((await storage.get(id(1)))?.progress.runCount).toBe(42);
+  });
+});
+
+/** Refuses for good, as a trigger or a constraint of somebody's does, what is written to rows of a name. */
+async function refuse(pool: pg.Pool, schema: string, name: string, event: string, when = "true"): Promise<void> {
+  await pool.query(
+    `create function "${schema}".refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
+    create trigger refuse before ${event} on "${schema}".documents for each row
+      when (${event === "insert" ? "new" : "old"}.name = '${name}' and ${when}) execute function "${schema}".refuse()`,
+  );
+}
+
+describe("postgres: what the database refuses for good", () => {
+  it("I3 a call whose write is refused fails by itself, and not those that share its commit", async () => {
+    const { schema, pool } = arrange();
+    const storage = await opened({ pool, schema });
+    await refuse(pool, schema, "bad", "insert");
+    const names = ["a", "bad", "b", "c"];
+    const calls = await Promise.allSettled(
+      names.map((name, n) => storage.apply([create(document(n, 5_000, { definition: { name } }))], 0)),
+    );
+    expect(calls.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+    expect((await storage.find({ limit: 5 })).map(({ definition }) => definition.name)).toEqual(["a", "b", "c"]);
+  });
+
+  it("M6 a settlement that is refused keeps no other waiting", async () => {
+    const { schema, pool } = arrange();
+    const ran: string[] = [];
+    let both: () => void = () => {};
+    const together = new Promise<void>((resolve) => both = resolve);
+    const task = defineTask("work", async (_input, { schedule }) => {
+      if (ran.push(schedule.name!) === 2) both();
+      await together;
+    });
+    const scheduler = createScheduler({ storage: postgres({ pool, schema }), tasks: [task], logger: quiet });
+    onTestFinished(() => scheduler.close({ drain: 0 }));
+    await scheduler.start();
+    await refuse(pool, schema, "bad", "update", "old.running and not new.running");
+    for (const name of ["bad", "good"]) await scheduler.at(task, new Date(), null, { name });
+    await until(async () => {
+      const { rows } = await pool.query(`select state from "${schema}".schedules where task = 'work' order by id`);
+      return rows.some(({ state }) => state === "retired");
+    });
+    expect(ran.toSorted()).toEqual(["bad", "good"]);
   });
 });
 

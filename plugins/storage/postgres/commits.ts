@@ -4,7 +4,7 @@ import { ATTEMPTS, type Database } from "./database.ts";
 import { decideAll, type Decided, remember, settleAll } from "./decisions.ts";
 import { lookupOf } from "./desk.ts";
 import type { DueFloor } from "./due_floor.ts";
-import { isContention, isDisconnect, isLockTimeout, isUnanswered, isUniqueConflict } from "./errors.ts";
+import { isContention, isDisconnect, isLockTimeout, isRefusal, isUnanswered, isUniqueConflict } from "./errors.ts";
 import { toldOf } from "./hints.ts";
 import type { Pending } from "./jobs.ts";
 import type { KnownDocuments, RowState } from "./known.ts";
@@ -62,7 +62,7 @@ export class Commits {
 
   async #apart(pendings: readonly Pending[], error: unknown): Promise<void> {
     const isOthers = isContention(error) || isUniqueConflict(error);
-    if (!isOthers) return pendings.forEach(({ job }) => job.fail(error));
+    if (!isOthers) return await this.#withoutRefused(pendings, error);
     if (pendings.length > 1) {
       const half = Math.ceil(pendings.length / 2);
       await this.commit(pendings.slice(0, half));
@@ -77,6 +77,15 @@ export class Commits {
     );
     this.#patient.add(waiting);
     void waiting.finally(() => this.#patient.delete(waiting));
+  }
+
+  /** What the database refuses is one call's: the others are tried without it, each call still as a whole. */
+  async #withoutRefused(pendings: readonly Pending[], error: unknown): Promise<void> {
+    const jobs = [...new Set(pendings.map(({ job }) => job))];
+    if (jobs.length === 1 || !isRefusal(error)) return jobs.forEach((job) => job.fail(error));
+    const first = new Set(jobs.slice(0, Math.ceil(jobs.length / 2)));
+    await this.commit(pendings.filter(({ job }) => first.has(job)));
+    await this.commit(pendings.filter(({ job }) => !first.has(job)));
   }
 
   /** Commits; again while others were only in the way, and until it is known what became of a commit. */

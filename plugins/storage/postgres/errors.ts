@@ -44,6 +44,11 @@ export function isContention(error: unknown): boolean {
   return state === "40001" || state === "40P01" || state === "55P03";
 }
 
+/** Whether what was to be written was refused, by its values, by a constraint or by a trigger that somebody has added. */
+export function isRefusal(error: unknown): boolean {
+  return /^(22|23|44|P0)/.test(sqlState(error) ?? "");
+}
+
 /** Whether a lock was waited for in vain. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === "55P03";
