@@ -36,7 +36,7 @@ export const FIELD_RULES: readonly FieldRule[] = [
   rule(4, "month", 1, 12, { atom: `\\d{1,2}|${MONTHS}`, expected: "1-12 or jan-dec" }),
   rule(5, "day-of-week", 0, 7, {
     hashMax: 6,
-    atom: `\\d|${DAYS}`,
+    atom: `0?\\d|${DAYS}`,
     expected: "0-7 (0 and 7 are Sunday), sun-sat, 5L or 5#2",
   }),
 ];
@@ -92,7 +92,7 @@ function checkStep(step: string | undefined, size: number, refuse: Refuse): void
 
 /** `sun` closing a range is the seventh day: `sat-sun` is `6-7`. */
 function endingOnSunday(rule: FieldRule, text: string): string {
-  return rule.name === "day-of-week" ? text.replace(/^(?!0|sun)(.+)-sun/i, "$1-7") : text;
+  return rule.name === "day-of-week" ? text.replace(/^(?!00?-|sun)(.+)-sun/i, "$1-7") : text;
 }
 
 function hashedValues(rule: FieldRule, match: RegExpExecArray, seed: string, refuse: Refuse): readonly number[] {
