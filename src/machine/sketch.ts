@@ -13,8 +13,8 @@ const GAMMA = 1.1;
 const LOG_GAMMA = Math.log(GAMMA);
 /** Bucket 0 holds runs that took no time; bucket 1 ends at what the engine measures at the least, a microsecond. */
 const LEAST_MS = 0.001;
-/** Begins at about a year. */
-const LAST_BUCKET = 328;
+/** That of the longest duration there is, the calendar's length. */
+const LAST_BUCKET = 422;
 /** Characters of the text, all of them ASCII; the document's other fields share the 1 KiB. */
 const MAX_TEXT = 1_000;
 

@@ -57,6 +57,7 @@ describe("the sketch of durations", () => {
     ],
     "every magnitude, many times over": Array.from({ length: 20_000 }, (_, i) => 0.001 * 1.09 ** (i % 330)),
     "a heavy tail": Array.from({ length: 50_000 }, (_, i) => Math.min(300 * DAY, 10 / (1 - (i + 0.5) / 50_000) ** 2)),
+    "runs of years, and one as long as the calendar": [...Array(50).fill(4_000 * DAY), 253_402_300_799_999],
     "a tail that came first": [...Array.from({ length: 300 }, (_, i) => 1.09 ** i), ...Array(31_000).fill(2)],
   };
   for (const [name, durations] of Object.entries(cases)) {
