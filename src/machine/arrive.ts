@@ -1,7 +1,17 @@
 import type { Cadence } from "../calendar/mod.ts";
 import { type CatchupBacklog, MAX_DEFAULT_GRACE_MS, MAX_WAITING, type MissedAnswer } from "../contract/mod.ts";
 import { arm, newestAdmitted, refusal } from "./arm.ts";
-import { armed, decided, type Draft, draftCadence, milliseconds, question, setBacklog, setWaiting } from "./draft.ts";
+import {
+  armed,
+  decided,
+  type Draft,
+  draftCadence,
+  gapTo,
+  milliseconds,
+  question,
+  setBacklog,
+  setWaiting,
+} from "./draft.ts";
 import { overlap, overlapAnswer } from "./overlap.ts";
 
 /** The longest list of separate stretches that catchup `all` may owe; the oldest is given up beyond it. */
@@ -104,8 +114,8 @@ function catchUp(draft: Draft, cadence: Cadence, stretch: Stretch): void {
 function firstOrdinary(draft: Draft, cadence: Cadence, stretch: Stretch): number | undefined {
   const { first, at, last, upTo, span } = stretch;
   const given = graceAnswer(draft);
-  const grace = (point: number) =>
-    given ?? Math.min(MAX_DEFAULT_GRACE_MS, ((cadence.next(point) ?? Infinity) - point) / 2);
+  // The last point before `endAt` or of `maxRuns` is no later for being the last.
+  const grace = (point: number) => given ?? Math.min(MAX_DEFAULT_GRACE_MS, gapTo(draft, point) / 2);
   if (upTo - at <= grace(first)) return first;
   const late = upTo - span;
   if (given !== undefined) {

@@ -1,9 +1,16 @@
 import { type Cadence, cronCadence, everyCadence } from "../calendar/mod.ts";
 import type { StoredSpec } from "../contract/mod.ts";
 
-type RecurringSpec = Exclude<StoredSpec, { readonly kind: "at" }>;
+/** A spec that has a cadence. */
+export type RecurringSpec = Exclude<StoredSpec, { readonly kind: "at" }>;
 
-const known = new WeakMap<RecurringSpec, Cadence>();
+/** A spec's cadence, and the same without its bounds. */
+interface Cadences {
+  readonly bounded: Cadence;
+  readonly whole: Cadence;
+}
+
+const known = new WeakMap<RecurringSpec, Cadences>();
 
 /**
  * The cadence of a spec within its bounds; `null` for a one-shot, which has none.
@@ -11,7 +18,15 @@ const known = new WeakMap<RecurringSpec, Cadence>();
  * @param seed What `H` in a cron expression is spread by: the schedule's name.
  */
 export function cadenceOf(spec: StoredSpec, seed = ""): Cadence | null {
-  if (spec.kind === "at") return null;
+  return spec.kind === "at" ? null : cadencesOf(spec, seed).bounded;
+}
+
+/** Milliseconds from a point to the next one, also where `endAt` lies between; `Infinity` at the end of the calendar. */
+export function gapAfter(point: number, spec: RecurringSpec, seed = ""): number {
+  return (cadencesOf(spec, seed).whole.next(point) ?? Infinity) - point;
+}
+
+function cadencesOf(spec: RecurringSpec, seed: string): Cadences {
   const found = known.get(spec);
   if (found !== undefined) return found;
   const made = make(spec, seed);
@@ -19,13 +34,16 @@ export function cadenceOf(spec: StoredSpec, seed = ""): Cadence | null {
   return made;
 }
 
-function make(spec: RecurringSpec, seed: string): Cadence {
+function make(spec: RecurringSpec, seed: string): Cadences {
   const whole = spec.kind === "every"
     ? everyCadence(spec.anchor, spec.every)
     : cronCadence(spec.cron, { timezone: spec.timezone, seed, ...(spec.dst === undefined ? {} : { dst: spec.dst }) });
-  return spec.startAt === undefined && spec.endAt === undefined
-    ? whole
-    : bounded(whole, spec.startAt ?? -Infinity, spec.endAt ?? Infinity);
+  return {
+    whole,
+    bounded: spec.startAt === undefined && spec.endAt === undefined
+      ? whole
+      : bounded(whole, spec.startAt ?? -Infinity, spec.endAt ?? Infinity),
+  };
 }
 
 /** The points of a cadence within [from, to]. */

@@ -18,7 +18,7 @@ import {
   type StoredDecision,
   type WaitingRun,
 } from "../contract/mod.ts";
-import { cadenceOf } from "./cadence.ts";
+import { cadenceOf, gapAfter } from "./cadence.ts";
 import type { Effect, MachineEnv, StepResult } from "./types.ts";
 
 /** A document's progress while one step works on it. Arrays are replaced, never changed in place. */
@@ -67,6 +67,12 @@ export function unchanged(document: ScheduleDocument, answer: boolean): StepResu
 /** The schedule's cadence; `null` for a one-shot. */
 export function draftCadence(draft: Draft): Cadence | null {
   return cadenceOf(draft.definition.spec, draft.definition.name);
+}
+
+/** Milliseconds from a point of the cadence to the next one, as if nothing but the calendar's end bounded it. */
+export function gapTo(draft: Draft, point: number): number {
+  const { spec, name } = draft.definition;
+  return spec.kind === "at" ? Infinity : gapAfter(point, spec, name);
 }
 
 /** What every question to a policy carries. */

@@ -94,11 +94,22 @@ describe("catchup", () => {
     expect(second.progress.missedCount).toBe(1);
   });
 
-  it("C1 the last point before an endAt has no gap after it, so its grace is 60 s", () => {
-    const spec = every(1_000, { endAt: at(3) });
-    const played = new Played({ spec, options: { catchup: "skip" } });
-    expect(played.due(at(63))).toEqual([at(3)]);
-    expect(new Played({ spec, options: { catchup: "skip" } }).due(at(63) + 1)).toEqual([]);
+  it("C1 the last point before an endAt is missed as soon as any other: the bound leaves the gap as it is", () => {
+    const bounded = { spec: every(1_000, { endAt: at(3) }), options: { catchup: "skip" } };
+    expect(new Played(bounded).due(at(3.5))).toEqual([at(3)]);
+    expect(new Played(bounded).due(at(3.5) + 1)).toEqual([]);
+    const daily = { spec: cron("0,1 1 * * *", { endAt: at(3_600) }), options: { catchup: "skip" } };
+    expect(new Played(daily).due(at(3_630))).toEqual([at(3_600)]);
+    expect(new Played(daily).due(at(3_630) + 1)).toEqual([]);
+  });
+
+  it("C1 T6 the last point before the end of the calendar has no gap after it, so its grace is 60 s", () => {
+    const startAt = Date.UTC(9999, 11, 31, 23, 58);
+    const last = { spec: every(1_000, { startAt, endAt: startAt }), options: { catchup: "skip" } };
+    expect(new Played(last, startAt).due(startAt + 501)).toEqual([]);
+    const final = { spec: every(110_000, { startAt }), options: { catchup: "skip" } };
+    expect(new Played(final, startAt).due(startAt + 110_000)).toEqual([startAt + 110_000]);
+    expect(new Played(final, startAt + 1).due(startAt + 119_999)).toEqual([startAt + 110_000]);
   });
 
   it("C4 points that pass while the line is held up by a close follow it, oldest first", () => {

@@ -6,6 +6,8 @@ export interface Points {
   next(after: number): number | undefined;
   /** The points in `(after, upTo]`, oldest first. */
   between(after: number, upTo: number): readonly number[];
+  /** Milliseconds from a point to the next one, bounds or none. */
+  gapAfter(point: number): number;
 }
 
 const DAY = 86_400_000;
@@ -37,6 +39,7 @@ function bounded(next: Next, from: number, to: number): Points {
       for (let point = within(after); point !== undefined && point <= upTo; point = within(point)) points.push(point);
       return points;
     },
+    gapAfter: (point) => (next(point) ?? Infinity) - point,
   };
 }
 

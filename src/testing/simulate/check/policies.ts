@@ -45,8 +45,7 @@ export function caughtUp(
   now: number,
 ): { readonly run: readonly number[]; readonly missed: number } {
   const { policy, grace, limit = DEFAULT_CATCHUP_LIMIT, window } = optionOf(options, "catchup", "once");
-  const graceOf = (point: number) =>
-    grace ?? Math.min(MAX_DEFAULT_GRACE_MS, ((points.next(point) ?? Infinity) - point) / 2);
+  const graceOf = (point: number) => grace ?? Math.min(MAX_DEFAULT_GRACE_MS, points.gapAfter(point) / 2);
   const late = arrived.filter((point) => now - point > graceOf(point));
   const ordinary = arrived.slice(late.length);
   if (policy === "skip") return { run: ordinary, missed: late.length };
