@@ -11,6 +11,15 @@ export function isSpent(draft: Draft): boolean {
   return spec.kind !== "at" && spec.maxRuns !== undefined && draft.progress.firings >= spec.maxRuns;
 }
 
+/**
+ * From when on nothing of a paused cadence can come any more, whenever it goes on (T9); `undefined` unless an `endAt`
+ * ends what is armed.
+ */
+export function endOfPaused({ progress: { next, pausedAt }, definition: { spec } }: Draft): number | undefined {
+  if (pausedAt === undefined || next === null || next.again === true) return undefined;
+  return spec.kind === "at" || spec.endAt === undefined ? undefined : Math.max(spec.endAt, next.at);
+}
+
 /** Arms the first point of the cadence after an instant that is not yet accounted for, or nothing where there is none. */
 export function arm(draft: Draft, after: number): void {
   const cadence = draftCadence(draft);

@@ -126,7 +126,11 @@ export function resume(draft: Draft): boolean {
   delete progress.pausedAt;
   decided(draft, "resumed");
   const { next } = progress;
-  if (next !== null && next.again !== true && definition.spec.kind !== "at" && next.at <= now) arm(draft, now);
+  if (next !== null && definition.spec.kind !== "at" && next.at <= now) {
+    // What a run has asked for is still to come; the cadence follows from now on.
+    if (next.again === true) armed(draft, { ...next, at: now });
+    else arm(draft, now);
+  }
   retireIfOver(draft);
   return true;
 }

@@ -1,6 +1,7 @@
 import { type LiveRun, UNKNOWN_POLICY_RECHECK_MS } from "../contract/mod.ts";
+import { endOfPaused } from "./arm.ts";
 import { arrive } from "./arrive.ts";
-import { decided, type Draft, setRun } from "./draft.ts";
+import { armed, decided, type Draft, setRun } from "./draft.ts";
 import { retireIfOver } from "./retire.ts";
 import { lose } from "./settle.ts";
 import { startReady } from "./start.ts";
@@ -22,6 +23,7 @@ export function due(draft: Draft, claim: Claim): void {
   }
   if (draft.progress.retired !== undefined) return;
   arrive(draft, draft.now);
+  if ((endOfPaused(draft) ?? Infinity) <= draft.now) armed(draft, null);
   startReady(draft, claim);
   retireIfOver(draft);
 }

@@ -167,6 +167,66 @@ describe("updates", () => {
   });
 });
 
+describe("bounds", () => {
+  it("T9 L5 a pause holds no schedule past its endAt", () => {
+    const played = new Played({ spec: every(1_000, { endAt: at(3.5) }) });
+    played.step({ type: "paused" }, at(0.5));
+    expect(played.progress.wakeAt).toBe(at(3.5));
+    played.due(at(3.5));
+    expect(played.progress.retired?.reason).toBe("ended");
+    expect(played.progress.missedCount).toBe(0);
+  });
+
+  it("L5 A3 what a run asked for and a pause held fires when it goes on, and no point that passed meanwhile", () => {
+    const played = new Played({ definition: { adaptive: true } });
+    played.due(at(1));
+    played.settle(at(1.2), { againMs: 200 });
+    played.step({ type: "paused" }, at(1.3));
+    played.step({ type: "resumed" }, at(9.8));
+    expect(played.due(at(9.8))).toEqual([at(1.4)]);
+    expect(played.settle(at(9.9))).toEqual([]);
+    expect(played.progress).toMatchObject({ missedCount: 0, overlapCount: 0, next: { point: at(10), at: at(10) } });
+  });
+
+  it.each<[string, object, (played: Played) => void]>([
+    ["what was due before it", {}, (played) => played.step({ type: "paused" }, at(1))],
+    ["a retry", { options: { retry: { limit: 1, delay: 0 } } }, (played) => {
+      played.due(at(1));
+      played.step({ type: "paused" }, at(1.1));
+      played.settle(at(1.2), { outcome: "faulted" });
+    }],
+    ["what a run asked for", { definition: { adaptive: true } }, (played) => {
+      played.due(at(1));
+      played.settle(at(1.2), { againMs: 200 });
+      played.step({ type: "paused" }, at(1.3));
+    }],
+  ])("T9 L5 a pause past the endAt still holds %s", (_title, setting, play) => {
+    const played = new Played({ spec: every(1_000, { endAt: at(3) }), ...setting });
+    play(played);
+    played.due(at(60));
+    expect(played.progress.retired).toBeUndefined();
+    expect(played.progress.runs).toEqual([]);
+    played.step({ type: "resumed" }, at(61));
+    expect(played.due(at(61))).toHaveLength(1);
+    played.settle(at(62));
+    expect(played.progress.retired?.reason).toBe("ended");
+  });
+
+  it("T9 J1 a deadline that jitter has moved past the endAt is held until it has passed", () => {
+    const spec = every(1_000, { endAt: at(1) });
+    const settings = { spec, options: { jitter: 500 }, random: [0.999999] };
+    const early = new Played(settings);
+    early.step({ type: "paused" }, at(0.5));
+    expect(early.progress.wakeAt).toBe(at(1.5));
+    early.step({ type: "resumed" }, at(1.2));
+    expect(early.due(at(1.5))).toEqual([at(1)]);
+    const late = new Played(settings);
+    late.step({ type: "paused" }, at(0.5));
+    late.due(at(1.5));
+    expect(late.progress.retired?.reason).toBe("ended");
+  });
+});
+
 describe("determinism", () => {
   it("M4 a settlement whose fence does not hold changes nothing at all", () => {
     const played = new Played();

@@ -251,6 +251,19 @@ describe.each(STORES)("time and cadence on %s", (store) => {
     expect(await schedule.info()).toMatchObject({ missedCount: 0, overlapCount: 0, paused: false });
   });
 
+  it("T9 L5 paused past its endAt it has ended, whoever resumes it", async () => {
+    const { clock, starts, schedule } = await every("1m", {}, { endAt: START + 3 * MINUTE, retention: DAY });
+    await clock.advance("90s");
+    await schedule.pause();
+    await clock.advance("89s");
+    expect(await schedule.info()).toMatchObject({ paused: true, retired: false });
+    await clock.advance("1s");
+    expect(await schedule.info()).toMatchObject({ paused: false, retireReason: "ended", missedCount: 0 });
+    expect(await schedule.resume()).toBe(false);
+    await clock.advance("10m");
+    expect(starts(START)).toEqual([60]);
+  });
+
   it("L5 a one-shot whose deadline passed while it was paused fires when it goes on", async () => {
     const { clock, task, scheduler, starts } = await setUp();
     const once = await scheduler.after(task, "1m");

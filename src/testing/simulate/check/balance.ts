@@ -86,10 +86,11 @@ function arrivedPoints(
   if (end === Infinity && (definition.spec as { readonly endAt?: number }).endAt === undefined) return undefined;
   const again = before.next?.again === true && after.next?.again !== true ? before.next.at : -Infinity;
   const arrived = points.between(Math.max(books.mark, again), end);
-  const resumed = before.pausedAt !== undefined && after.pausedAt === undefined;
-  if (resumed) {
-    const wrong = arrived.find((point) => point < before.pausedAt! - later || point > entry.now + earlier);
-    if (wrong !== undefined) report("L5", `the pause from ${before.pausedAt} to ${entry.now} swallowed ${wrong}`);
+  const { pausedAt } = before;
+  // Going on drops what the pause has held, and so does the end of the cadence.
+  if (pausedAt !== undefined && (after.pausedAt === undefined || after.next === null)) {
+    const wrong = arrived.find((point) => point < pausedAt - later || point > entry.now + earlier);
+    if (wrong !== undefined) report("L5", `the pause from ${pausedAt} to ${entry.now} swallowed ${wrong}`);
     return [];
   }
   const early = arrived.find((point) => point - earlier > entry.now);
