@@ -100,6 +100,7 @@ const LIVE_RUN: Shape = [
   ["previousStart", optional(moment)],
   ["losses", optional(count)],
   ["lined", optional(oneOf(true))],
+  ["retimed", optional(oneOf("at", "every", "cron"))],
   ["abort", optional(oneOf("replaced", "aborted", "stopped"))],
 ];
 const WAITING: Shape = [

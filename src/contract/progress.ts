@@ -1,3 +1,5 @@
+import type { ScheduleKind } from "./definition.ts";
+
 /** The deadline that is armed. */
 export interface ArmedDeadline {
   /** The cadence point, or the one-shot's deadline. */
@@ -35,6 +37,11 @@ export interface LiveRun {
   readonly losses?: number;
   /** One of the points that run one after another; the next of them waits for its end. */
   readonly lined?: true;
+  /**
+   * The schedule was given another time while it executed, and was of this kind until then: its `again` is not heeded
+   * any more, and of a one-shot no retry or rerun follows.
+   */
+  readonly retimed?: ScheduleKind;
   /** Why its instance is to abort it; seen at the next renewal of the lease at the latest. */
   readonly abort?: AbortCause;
 }

@@ -1,5 +1,11 @@
 import type { Cadence } from "../calendar/mod.ts";
-import { type CatchupBacklog, MAX_DEFAULT_GRACE_MS, MAX_WAITING, type MissedAnswer } from "../contract/mod.ts";
+import {
+  type CatchupBacklog,
+  MAX_DEFAULT_GRACE_MS,
+  MAX_WAITING,
+  type MissedAnswer,
+  type WaitingRun,
+} from "../contract/mod.ts";
 import { arm, newestAdmitted, refusal } from "./arm.ts";
 import {
   armed,
@@ -12,7 +18,7 @@ import {
   setBacklog,
   setWaiting,
 } from "./draft.ts";
-import { overlap, overlapAnswer } from "./overlap.ts";
+import { overlap, overlapAnswer, overlapped } from "./overlap.ts";
 
 /** The longest list of separate stretches that catchup `all` may owe; the oldest is given up beyond it. */
 const MAX_STRETCHES = 8;
@@ -47,13 +53,18 @@ function arriveAll(draft: Draft, cadence: Cadence, first: number, at: number, up
   if (refusal(draft, first) !== undefined) return arm(draft, first - 1);
   const { runs } = draft.progress;
   const span = longestSpan(draft);
-  const passed = Math.max(first, cadence.previous(upTo - span) ?? first);
+  const passed = newestPassed(cadence, first, upTo - span);
   const last = newestAdmitted(draft, cadence, first, passed);
   if (last < passed) decided(draft, "skipped", passed, cadence.count(last, passed));
   draft.progress.cursor = passed;
   if (runs.length > 0 && overlapAnswer(draft, runs.length) !== "start") overlapAll(draft, cadence, first, at, last);
   else catchUp(draft, cadence, { first, at, last, upTo, span });
   arm(draft, passed);
+}
+
+/** The newest point of a stretch whose deadline has come by an instant, wherever the policies moved it; the first has. */
+function newestPassed(cadence: Cadence, first: number, upTo: number): number {
+  return Math.max(first, cadence.previous(upTo) ?? first);
 }
 
 /** How far the policies may move a deadline to later. */
@@ -188,6 +199,32 @@ function lineUp(draft: Draft, cadence: Cadence, from: number | null, last: numbe
 /** A start that is owed now. */
 function owe(draft: Draft, point: number, at: number, missedPoints: number): void {
   setWaiting(draft, [...draft.progress.waiting, { point, at, attempt: 1, missed: missedPoints, cause: "catchup" }]);
+}
+
+/**
+ * Counts what has come or is owed of a cadence that gives way to another: it does not run any more, and is not forgotten
+ * either (C4, O2). Throws before it counts anything where the old time or its options cannot be read.
+ */
+export function writeOff(draft: Draft, owed: readonly WaitingRun[]): void {
+  const cadence = draftCadence(draft);
+  if (cadence === null) return;
+  const come = comeUnseen(draft, cadence);
+  for (const { cause, point } of owed) {
+    if (cause === "catchup") missed(draft, 1, point, point);
+    else overlapped(draft, 1, point);
+  }
+  for (const { next, last } of draft.progress.backlog ?? []) missed(draft, cadence.count(next - 1, last), next, last);
+  if (come === undefined) return;
+  const count = cadence.count(come.oldest - 1, come.newest);
+  if (draft.progress.runs.length > 0) overlapped(draft, count, come.newest);
+  else missed(draft, count, come.oldest, come.newest);
+}
+
+/** Points that have come and that no step has accounted for; those that pass under a pause are not to be (L5). */
+function comeUnseen(draft: Draft, cadence: Cadence): { oldest: number; newest: number } | undefined {
+  const { next, pausedAt } = draft.progress;
+  if (next === null || next.again === true || next.at > draft.now || pausedAt !== undefined) return undefined;
+  return { oldest: next.point, newest: newestPassed(cadence, next.point, draft.now - longestSpan(draft)) };
 }
 
 function missed(draft: Draft, count: number, oldest: number, newest: number): void {

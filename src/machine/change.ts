@@ -6,12 +6,14 @@ import {
   SchedulerError,
   type StoredSpec,
   type WaitingCause,
+  type WaitingRun,
 } from "../contract/mod.ts";
 import { arm, deadlineOf, isSpent } from "./arm.ts";
-import { arrive } from "./arrive.ts";
+import { arrive, writeOff } from "./arrive.ts";
 import { armed, decided, type Draft, setBacklog, setRun, setWaiting } from "./draft.ts";
 import { overlap } from "./overlap.ts";
 import { retire, retireIfOver, STOPPED } from "./retire.ts";
+import { spend } from "./start.ts";
 import type { Effect, MachineEnv, StepResult } from "./types.ts";
 import { wakeAt } from "./wake.ts";
 
@@ -62,25 +64,37 @@ function noDeadline(spec: StoredSpec): SchedulerError {
 export function update(draft: Draft, definition: ScheduleDefinition): void {
   const before = draft.definition;
   const retimed = timing(before.spec) !== timing(definition.spec);
+  if (retimed) forget(draft);
   draft.definition = retimed
     ? anchored(definition, draft.now)
     : { ...definition, spec: merged(before.spec, definition.spec) };
   decided(draft, "updated");
   draft.effects.push({ type: "updated" });
   if (retimed) {
-    forget(draft, before.spec);
     armFirst(draft);
-    if (draft.progress.next === null) throw noDeadline(draft.definition.spec);
+    if (draft.progress.next === null && !isSpent(draft)) throw noDeadline(draft.definition.spec);
   } else keepArmed(draft, before);
   retireIfOver(draft);
 }
 
-/** Drops what the old time still owes. A recurring schedule's deadline that has begun goes on; a one-shot has but one. */
-function forget(draft: Draft, { kind }: StoredSpec): void {
+/**
+ * Drops what the old time still owes, and tells its runs in progress: what was set for the schedule since they began is
+ * not for them to change. A recurring schedule's deadline that has begun goes on; a one-shot has but one.
+ */
+function forget(draft: Draft): void {
+  const { progress, definition: { spec: { kind } } } = draft;
   const stay: readonly WaitingCause[] = kind === "at" ? ["triggered"] : ["triggered", "retry", "rerun"];
-  delete draft.progress.cursor;
+  const stays = ({ cause }: WaitingRun) => stay.includes(cause);
+  try {
+    writeOff(draft, progress.waiting.filter((entry) => !stays(entry)));
+  } catch {
+    // A time that cannot be read, here or any more, has no points to count, and is the first to be given another.
+  }
+  delete progress.cursor;
+  delete progress.stopping;
   setBacklog(draft, []);
-  setWaiting(draft, draft.progress.waiting.filter(({ cause }) => stay.includes(cause)));
+  setWaiting(draft, progress.waiting.filter(stays));
+  for (const run of progress.runs) setRun(draft, { ...run, retimed: run.retimed ?? kind });
 }
 
 /** What a changed time is recognised by; bounds that only end it are none of it. */
@@ -99,9 +113,8 @@ function merged(before: StoredSpec, after: StoredSpec): StoredSpec {
 function keepArmed(draft: Draft, before: ScheduleDefinition): void {
   const { next } = draft.progress;
   const { spec, options } = draft.definition;
-  if (spec.kind !== "at" && (isSpent(draft) || (next !== null && next.point > (spec.endAt ?? Infinity)))) {
-    return armed(draft, null);
-  }
+  if (isSpent(draft)) return spend(draft);
+  if (spec.kind !== "at" && next !== null && next.point > (spec.endAt ?? Infinity)) return armed(draft, null);
   if (next === null) {
     if (spec.kind !== "at" && before.spec.kind === spec.kind) arm(draft, draft.now);
     return;

@@ -58,7 +58,7 @@ function replaceBy(draft: Draft, next: WaitingRun): void {
 }
 
 /** Counts points that were dropped. */
-function overlapped(draft: Draft, count: number, point: number): void {
+export function overlapped(draft: Draft, count: number, point: number): void {
   draft.progress.overlapCount += count;
   decided(draft, "overlapped", point, count);
   draft.effects.push({ type: "overlapped", count, point });

@@ -55,6 +55,8 @@ function succeeded(draft: Draft, run: LiveRun, settlement: Settlement): void {
   const last = settlement.retire ?? retirement(settledAnswer(draft, run, "succeeded"));
   if (last !== undefined) return retire(draft, last);
   if (settlement.againMs === undefined || !definition.adaptive || progress.stopping === true || isSpent(draft)) return;
+  // What the schedule was given since the run began is newer than what the run makes of it (L5).
+  if (run.retimed !== undefined) return;
   const at = now + Math.max(draft.env.tickMs, Math.round(settlement.againMs));
   if (at > MAX_DEADLINE) return retireOutOfRange(draft);
   if (definition.spec.kind !== "at" && at > (definition.spec.endAt ?? Infinity)) return;
@@ -70,7 +72,7 @@ function failed(draft: Draft, run: LiveRun, settlement: Settlement): void {
     draft.effects.push({ type: "settled", run, settlement });
     return retire(draft, settlement.retire);
   }
-  const final = settlement.outcome === "aborted" || settlement.retry === false;
+  const final = settlement.outcome === "aborted" || settlement.retry === false || isSuperseded(run);
   const answer = final ? undefined : settledAnswer(draft, run, "faulted");
   const retries = answer !== undefined && "retryAfterMs" in answer && draft.progress.stopping !== true &&
     draft.progress.waiting.length < MAX_WAITING;
@@ -86,6 +88,11 @@ function failed(draft: Draft, run: LiveRun, settlement: Settlement): void {
   const retry = { point, at, attempt: attempt + 1, missed, cause: "retry" as const };
   setWaiting(draft, [...draft.progress.waiting, losses === undefined ? retry : { ...retry, losses }]);
   draft.effects.push({ type: "settled", run, settlement, retryAt: at });
+}
+
+/** A one-shot has but one deadline: that of this run gave way to another while it executed. */
+function isSuperseded({ retimed }: LiveRun): boolean {
+  return retimed === "at";
 }
 
 function retirement(answer: SettledAnswer | undefined): string | undefined {
@@ -133,7 +140,8 @@ export function lose(draft: Draft, run: LiveRun): void {
   faulted(draft, fault);
   takenAway(draft, run, "lost", fault.message);
   const rerun = definition.onLost !== "fault" && losses < (definition.maxLost ?? DEFAULT_MAX_LOST) &&
-    run.abort === undefined && progress.stopping !== true && progress.waiting.length < MAX_WAITING;
+    run.abort === undefined && !isSuperseded(run) && progress.stopping !== true &&
+    progress.waiting.length < MAX_WAITING;
   if (!rerun) {
     draft.effects.push({ type: "lost", run, rerun });
     return exhausted(draft, "lost");
@@ -162,12 +170,12 @@ export function release(draft: Draft, run: LiveRun, started: boolean): void {
   const { point, attempt, missed, losses } = run;
   if (started) takenAway(draft, run, "released");
   else progress.runs = progress.runs.filter((live) => live.fence !== run.fence);
-  if (run.abort !== undefined || progress.stopping === true) return retireIfOver(draft);
   if (!started) {
     progress.runCount--;
     if (run.previousStart === undefined) delete progress.lastRun;
     else progress.lastRun = run.previousStart;
   }
+  if (run.abort !== undefined || isSuperseded(run) || progress.stopping === true) return retireIfOver(draft);
   const rerun = { point, at: now, attempt: started ? attempt + 1 : attempt, missed, cause: "rerun" as const };
   setWaiting(draft, [losses === undefined ? rerun : { ...rerun, losses }, ...progress.waiting]);
 }

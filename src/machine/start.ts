@@ -105,7 +105,7 @@ function start(draft: Draft, claim: Claim, { point, at, attempt, missed, cause, 
 }
 
 /** Nothing of the cadence follows the last run (T9). */
-function spend(draft: Draft): void {
+export function spend(draft: Draft): void {
   armed(draft, null);
   setBacklog(draft, []);
   setWaiting(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MAX_DEADLINE } from "../../../src/contract/mod.ts";
-import { every, ID, LEASE, Played, T0 } from "./played.ts";
+import { cron, every, ID, LEASE, Played, T0 } from "./played.ts";
 
 const S = 1_000;
 const at = (seconds: number) => T0 + seconds * S;
@@ -128,14 +128,116 @@ describe("updates", () => {
     expect(played.progress.next!.point).toBe(at(72));
   });
 
-  it("L5 a new interval forgets what catchup still owes of the old one", () => {
+  it("L5 C4 a new interval forgets what catchup still owes of the old one, and counts it as missed", () => {
     const played = new Played({ options: { catchup: "all" } });
     played.due(at(10));
     expect(played.progress.backlog).toEqual([{ next: at(2), last: at(10) }]);
     played.update({ spec: every(60_000) }, at(10));
     expect(played.progress.backlog).toBeUndefined();
+    expect(played.progress).toMatchObject({ missedCount: 9, overlapCount: 0 });
+    expect(played.told("missed")).toBe(9);
     expect(played.settle(at(11))).toEqual([]);
     expect(played.progress.next).toEqual({ point: at(70), at: at(70) });
+  });
+
+  it("L5 O2 a new interval forgets what is queued, and counts it as overlapped", () => {
+    const played = new Played({ options: { overlap: { policy: "queue", limit: 3 } } });
+    for (let second = 1; second <= 3; second++) played.due(at(second));
+    played.step({ type: "triggered" }, at(3.5));
+    played.update({ spec: every(60_000) }, at(3.6));
+    expect(played.progress).toMatchObject({ missedCount: 0, overlapCount: 2 });
+    expect(played.told("overlapped")).toBe(2);
+    expect(played.progress.waiting).toMatchObject([{ cause: "triggered" }]);
+  });
+
+  it.each([
+    ["L5 C3 what has passed unseen with nothing running is missed", 0, { missedCount: 4, overlapCount: 0 }],
+    ["L5 C6 what has passed unseen during a run is overlapped", 1, { missedCount: 0, overlapCount: 3 }],
+  ])("%s when a new interval is given", (_title, runs, counters) => {
+    const played = new Played();
+    if (runs > 0) played.due(at(1));
+    played.update({ spec: every(60_000) }, at(4.7));
+    expect(played.progress).toMatchObject({ ...counters, next: { point: at(64.7) } });
+    expect(played.effects.some(({ type }) => type === "abort")).toBe(false);
+  });
+
+  it("L5 points that passed under a pause are not missed either when a new interval is given", () => {
+    const played = new Played();
+    played.step({ type: "paused" }, at(0.5));
+    played.update({ spec: every(60_000) }, at(4.7));
+    expect(played.progress.missedCount).toBe(0);
+  });
+
+  it.each([
+    ["zone", { spec: cron("* * * * *", { timezone: "Mars/Base" }) }],
+    ["option", { options: { jitter: { spread: "soon" } } }],
+  ])("L5 I2 a schedule whose stored %s cannot be read here can be given one that can", (_title, damage) => {
+    const played = new Played();
+    const { definition } = played.document!;
+    played.document = { ...played.document!, definition: { ...definition, ...damage } };
+    played.update({ spec: every(60_000), options: {} }, at(4.7));
+    expect(played.progress).toMatchObject({ next: { point: at(64.7) }, missedCount: 0 });
+  });
+
+  it.each(
+    [
+      ["one-shot", { kind: "at", at: at(600) }, { kind: "at", at: at(1) }],
+      ["interval", every(60_000), every(1_000)],
+      ["one-shot that becomes an interval", every(60_000), { kind: "at", at: at(1) }],
+    ] as const,
+  )("L5 A1 %s: a run does not move what was set for its schedule since it began", (_title, to, from) => {
+    const definition = { adaptive: true };
+    const played = new Played({ spec: from, definition });
+    played.due(at(1));
+    played.update({ spec: to, definition }, at(1.5));
+    const { next } = played.progress;
+    played.settle(at(2), { againMs: 5_000 });
+    expect(played.progress).toMatchObject({ next, waiting: [] });
+    // The next one knows it, and asks again.
+    expect(played.due(next!.at)).toEqual([next!.point]);
+    played.settle(next!.at + 1_000, { againMs: 5_000 });
+    expect(played.progress.next).toMatchObject({ at: next!.at + 6_000, again: true });
+  });
+
+  it("L5 A1 what else is changed during a run leaves it its again", () => {
+    const played = new Played({ spec: { kind: "at", at: at(1) } });
+    played.due(at(1));
+    played.update({ options: { retry: { limit: 1 } } }, at(1.5));
+    played.settle(at(2), { againMs: 5_000 });
+    expect(played.progress.next).toMatchObject({ at: at(7), again: true });
+  });
+
+  it.each<[string, (played: Played) => unknown]>([
+    ["F4 fails", (played) => played.settle(at(2), { outcome: "faulted" })],
+    ["M3 is lost", (played) => played.due(at(31), "b")],
+    ["X1 is given back", (played) => played.step({ type: "released", fence: 1, instance: "a", started: true }, at(2))],
+    ["X1 was not begun", (played) => played.step({ type: "released", fence: 1, instance: "a", started: false }, at(2))],
+  ])("L5 %s: a one-shot's run that is given a new time while it executes runs at that time only", (_title, ends) => {
+    const played = new Played({ spec: { kind: "at", at: at(1) }, options: { retry: { limit: 3, delay: 0 } } });
+    played.due(at(1));
+    played.update({ spec: { kind: "at", at: at(600) } }, at(1.5));
+    ends(played);
+    expect(played.progress).toMatchObject({ runs: [], waiting: [], next: { point: at(600) } });
+    expect(played.due(at(600))).toEqual([at(600)]);
+    // That deadline has its retries.
+    played.settle(at(601), { outcome: "faulted" });
+    expect(played.progress.runs).toMatchObject([{ point: at(600), attempt: 2 }]);
+    played.settle(at(602));
+    expect(played.progress.retired?.reason).toBe("completed");
+  });
+
+  it("L5 N5 a one-shot that was asked to stop and is given a new time has its retries and links there", () => {
+    const played = new Played({ spec: { kind: "at", at: at(1) }, options: { retry: { limit: 1, delay: 0 } } });
+    played.due(at(1));
+    played.step({ type: "stopped", abortRunning: false }, at(1.2));
+    played.update({ spec: { kind: "at", at: at(600) } }, at(1.5));
+    played.settle(at(2), { outcome: "faulted" });
+    expect(played.progress).toMatchObject({ runs: [], waiting: [] });
+    played.due(at(600));
+    played.settle(at(601), { outcome: "faulted" });
+    expect(played.progress.runs).toMatchObject([{ attempt: 2 }]);
+    played.settle(at(602), { againMs: 5_000 });
+    expect(played.progress.next).toMatchObject({ at: at(607), again: true });
   });
 
   it("N2 an equal spec keeps phase, armed point and what is owed", () => {
@@ -168,6 +270,31 @@ describe("updates", () => {
 });
 
 describe("bounds", () => {
+  it("T9 L5 a schedule that has fired as often as it may has ended, also where its time is changed", () => {
+    const idle = new Played({ spec: every(1_000, { maxRuns: 2 }) });
+    idle.due(at(1));
+    idle.settle(at(1.1));
+    idle.update({ spec: every(5_000, { maxRuns: 1 }) }, at(1.2));
+    expect(idle.progress.retired?.reason).toBe("ended");
+    const busy = new Played({ spec: every(1_000, { maxRuns: 1 }) });
+    busy.due(at(1));
+    busy.update({ spec: every(5_000, { maxRuns: 1 }) }, at(1.2));
+    expect(busy.progress).toMatchObject({ next: null });
+    busy.settle(at(1.3));
+    expect(busy.progress.retired?.reason).toBe("ended");
+  });
+
+  it("T9 C4 maxRuns lowered to what has run already leaves nothing lined up or queued to run", () => {
+    const options = { catchup: "all", overlap: "queue" };
+    const played = new Played({ options });
+    played.due(at(3));
+    played.due(at(4));
+    expect(played.progress).toMatchObject({ backlog: [{ next: at(2) }], waiting: [{ point: at(4) }] });
+    played.update({ spec: every(1_000, { maxRuns: 1 }), options }, at(4.1));
+    expect(played.settle(at(4.2))).toEqual([]);
+    expect(played.progress).toMatchObject({ firings: 1, retired: { reason: "ended" } });
+  });
+
   it("T9 L5 a pause holds no schedule past its endAt", () => {
     const played = new Played({ spec: every(1_000, { endAt: at(3.5) }) });
     played.step({ type: "paused" }, at(0.5));

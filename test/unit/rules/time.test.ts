@@ -294,6 +294,34 @@ describe.each(STORES)("time and cadence on %s", (store) => {
     expect((await schedule.info()).overlapCount).toBe(2);
   });
 
+  it("L5 B089 the end of an older run does not move what an update has set", async () => {
+    const { clock, task, scheduler, starts } = await setUp({ lasts: () => "50s", again: () => "10s" });
+    const poll = await scheduler.after(task, "1m");
+    await clock.advance("70s");
+    await poll.update({ at: START + HOUR });
+    await clock.advance("10m");
+    expect(await poll.info()).toMatchObject({ nextRun: new Date(START + HOUR) });
+    await clock.advance("51m");
+    // The run that knows it asks again: 50 s, and 10 s after that.
+    expect(starts(START)).toEqual([60, 3600, 3660, 3720]);
+  });
+
+  it("L5 C4 what an update makes of the points that are owed is told, and counted", async () => {
+    const made = world(store, START);
+    const noted = noting(made.clock, { lasts: () => "1m" });
+    const scheduler = await made.start({ tasks: [noted.task] });
+    const told: number[] = [];
+    scheduler.on("missed", ({ count }) => told.push(count));
+    const schedule = await scheduler.every(noted.task, "10m", undefined, { catchup: "all" });
+    await made.clock.set(START + HOUR + MINUTE);
+    await made.clock.settled();
+    await schedule.update({ every: "1d" });
+    await made.clock.advance("1h");
+    expect(noted.points(START)).toEqual([600]);
+    expect(told).toEqual([5]);
+    expect(await schedule.info()).toMatchObject({ runCount: 1, missedCount: 5 });
+  });
+
   /** Every so often, with options. */
   async function every(interval: string, behaviour: Parameters<typeof noting>[1], options: object = {}) {
     const made = await setUp(behaviour);

@@ -18,7 +18,14 @@ export class Account {
   view: DocumentView | null = null;
   /** It was removed; nothing may ever be committed to it again. */
   removed = false;
-  readonly books: Books = { mark: -Infinity, begun: new Set(), triggers: new Set(), agains: new Set() };
+  readonly books: Books = {
+    mark: -Infinity,
+    begun: new Set(),
+    triggers: new Set(),
+    agains: new Set(),
+    outdated: 0,
+    superseded: 0,
+  };
   #points: Points | undefined;
   readonly #story: Story;
 
@@ -35,7 +42,7 @@ export class Account {
     if (JSON.stringify(before) !== JSON.stringify(this.view)) {
       report("M1", `found as ${JSON.stringify(before)}; last committed as ${JSON.stringify(this.view)}`);
     }
-    const old = this.definition;
+    const [old, oldPoints] = [this.definition, this.#points];
     if (entry.definition !== undefined) {
       this.definition = entry.definition;
       this.#points = pointsOf(this.definition.spec);
@@ -47,9 +54,9 @@ export class Account {
       this.removed = true;
       checkRemoval(entry, before, this.definition, report);
     } else {
-      const transition = transitionOf(entry, [before, after], [old, this.definition], this.#points);
+      const transition = transitionOf(entry, [before, after], [old, this.definition], [oldPoints, this.#points]);
       checkLeases(transition, this.#story, report);
-      checkRetries(transition, report);
+      checkRetries(transition, this.books, report);
       checkStarts(transition, this.books, report);
       checkBalance(transition, this.books, report);
       checkArming(transition, this.books, report);

@@ -1,6 +1,6 @@
 import type { ArmedDeadline, ScheduleDefinition } from "../../../contract/mod.ts";
 import type { CommitEntry, DocumentView } from "../trace.ts";
-import type { Books } from "./balance.ts";
+import { type Books, isSpent } from "./balance.ts";
 import type { Points } from "./points.ts";
 import { jitterOf, TICK_MS } from "./policies.ts";
 import type { Transition } from "./transition.ts";
@@ -43,11 +43,11 @@ function checkFirst(
 export function checkArming(transition: Transition, books: Books, report: Report): void {
   const { before, after, points, entry, definition, retimed, updated } = transition;
   const { next } = after;
-  if (retimed) checkFirst(after, entry.now, definition, points, report);
+  if (retimed && !isSpent(transition)) checkFirst(after, entry.now, definition, points, report);
   if (next === null) return;
   if (next.again === true) {
     books.agains.add(next.point);
-    return;
+    return checkAgain(transition, next, books, report);
   }
   const same = before.next !== null && before.next.again !== true && before.next.point === next.point;
   if (same && before.next!.at === next.at) return checkOverdue(transition, next, report);
@@ -57,6 +57,13 @@ export function checkArming(transition: Transition, books: Books, report: Report
   if (same && !updated) report("J1", `the deadline of ${next.point} was drawn again though nothing changed it`);
   checkDeadline(next, entry.now, definition, books, report);
   checkOverdue(transition, next, report);
+}
+
+/** Only a run that knows the schedule's time may ask for another one: not one that began before it was changed (L5). */
+function checkAgain({ before, settled }: Transition, { at }: ArmedDeadline, books: Books, report: Report): void {
+  if (before.next?.again === true && before.next.at === at) return;
+  const mayAsk = settled.some(({ outcome, fence }) => outcome === "succeeded" && fence > books.outdated);
+  if (!mayAsk) report("L5", `armed for ${at} by no run that began since its time was changed`);
 }
 
 /** Whoever may run a schedule accounts for everything that has come by then. */

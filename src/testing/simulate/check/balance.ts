@@ -1,3 +1,4 @@
+import type { WaitingCause } from "../../../contract/mod.ts";
 import { caughtUp, jitterOf, overlapOf } from "./policies.ts";
 import type { Points } from "./points.ts";
 import { followUp, owedCount, owedPoints, type Transition } from "./transition.ts";
@@ -13,6 +14,10 @@ export interface Books {
   readonly triggers: Set<number>;
   /** Deadlines that handlers asked for with `again`. */
   readonly agains: Set<number>;
+  /** The last run that began before the schedule was given another time. */
+  outdated: number;
+  /** The same while it was a one-shot: that run's deadline gave way to another. */
+  superseded: number;
   /** The stable offset of jitter with a spread. */
   spread?: { readonly of: number; readonly offset: number };
 }
@@ -40,12 +45,29 @@ export function checkBalance(transition: Transition, books: Books, report: Repor
 }
 
 /** An update that leaves the time as it is leaves alone what is owed; a new time forgets the old one's (N2, L5). */
-function checkUpdate({ before, after, retimed, points }: Transition, report: Report): void {
-  if (retimed || after.retired !== undefined) return;
+function checkUpdate(transition: Transition, report: Report): void {
+  const { before, after, retimed, points } = transition;
+  if (retimed) return checkWriteOff(transition, report);
+  if (after.retired !== undefined || isSpent(transition)) return;
   if (JSON.stringify(before.waiting) !== JSON.stringify(after.waiting)) report("L5", "an update changed what is owed");
   const { next } = after;
   const stays = before.next === null || before.next.point === next?.point || points === undefined;
   if (!stays && next !== null) report("N2", `an update moved it from ${before.next!.point} to ${next.point}`);
+}
+
+/** What a new time forgets of the old one's is counted (C4, O2). */
+function checkWriteOff({ entry, before, after, oldPoints, started, gone }: Transition, report: Report): void {
+  if (oldPoints === undefined || started.length > 0 || gone.length > 0) return;
+  const begun: readonly WaitingCause[] = ["retry", "rerun", "triggered"];
+  const owed = { ...before, waiting: before.waiting.filter(({ cause }) => !begun.includes(cause)) };
+  const forgotten = owedCount(owed, oldPoints);
+  const counted = after.missedCount - before.missedCount + after.overlapCount - before.overlapCount;
+  const { next, pausedAt } = before;
+  const hasCome = next !== null && next.again !== true && next.at <= entry.now && pausedAt === undefined;
+  const came = hasCome ? oldPoints.between(next.point - 1, Math.max(next.point, entry.now)).length : 0;
+  // Deadlines that jitter has moved to later have not come yet.
+  if (counted >= forgotten + Math.min(1, came) && counted <= forgotten + came) return;
+  report("C4", `a new time forgot ${forgotten} starts and ${came} points that had come; counted are ${counted}`);
 }
 
 /** Everything up to what is armed is accounted for. */
@@ -57,8 +79,14 @@ function moveMark({ after, points }: Transition, books: Books): void {
 }
 
 /** Where what ends takes with it what is owed, nothing is left to balance: it retired, or has fired as often as it may. */
-function isLenient({ before, after, definition: { spec } }: Transition): boolean {
+function isLenient(transition: Transition): boolean {
+  const { before, after } = transition;
   if (after.retired !== undefined || (after.stopping === true && before.stopping !== true)) return true;
+  return isSpent(transition);
+}
+
+/** Whether it has fired as often as it may (T9). */
+export function isSpent({ after, definition: { spec } }: Pick<Transition, "after" | "definition">): boolean {
   return spec.kind !== "at" && spec.maxRuns !== undefined && after.firings >= spec.maxRuns;
 }
 

@@ -8,6 +8,9 @@ import type { Report } from "./types.ts";
 export function checkStarts(transition: Transition, books: Books, report: Report): void {
   const { before, after, started, retimed } = transition;
   if (retimed) {
+    books.outdated = after.fence;
+    // A one-shot has no points.
+    if (transition.oldPoints === undefined) books.superseded = after.fence;
     books.begun.clear();
     books.mark = -Infinity;
   }

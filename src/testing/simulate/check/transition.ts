@@ -14,6 +14,8 @@ export interface Transition {
   /** Whether its owner changed it, and whether that changed its time. */
   readonly updated: boolean;
   readonly retimed: boolean;
+  /** Its points before, where its time was changed. */
+  readonly oldPoints: Points | undefined;
   /** Runs that it started. */
   readonly started: readonly LiveRun[];
   /** Runs that were live before and are not after. */
@@ -29,7 +31,7 @@ export function transitionOf(
   entry: CommitEntry,
   [before, after]: readonly [DocumentView, DocumentView],
   [old, definition]: readonly [ScheduleDefinition, ScheduleDefinition],
-  points: Points | undefined,
+  [oldPoints, points]: readonly [Points | undefined, Points | undefined],
 ): Transition {
   const gone = before.runs.filter(({ fence }) => !after.runs.some((run) => run.fence === fence));
   return {
@@ -40,6 +42,7 @@ export function transitionOf(
     points,
     updated: entry.definition !== undefined,
     retimed: timing(old.spec) !== timing(definition.spec),
+    oldPoints,
     started: after.runs.filter(({ fence }) => fence > before.fence),
     gone,
     lost: entry.ended.filter(({ outcome }) => outcome === "lost"),
