@@ -91,8 +91,15 @@ const MACHINE: readonly Mutant[] = [
   {
     name: "makes up for what a pause has held",
     file: "src/machine/change.ts",
-    line: 'definition.spec.kind !== "at" && next.at <= now) arm(draft, now);',
-    becomes: 'definition.spec.kind !== "at" && next.at <= now) arm(draft, next.at - 1);',
+    line: "    else arm(draft, now);\n",
+    becomes: "    else arm(draft, next.at - 1);\n",
+    seed: 45,
+  },
+  {
+    name: "forgets what the old time owes without counting it",
+    file: "src/machine/change.ts",
+    line: "writeOff(draft, progress.waiting.filter((entry) => !stays(entry)));",
+    becomes: "",
     seed: 45,
   },
   {

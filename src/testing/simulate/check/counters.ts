@@ -51,9 +51,9 @@ function isTriggered(point: number, before: Transition["before"], books: Books):
     !before.waiting.some((one) => one.point === point && one.cause === "catchup");
 }
 
-function checkBounds({ after, started, definition: { spec } }: Transition, report: Report): void {
+function checkBounds({ before, after, definition: { spec } }: Transition, report: Report): void {
   if (spec.kind === "at") return;
-  if (spec.maxRuns !== undefined && started.length > 0 && after.firings > spec.maxRuns) {
+  if (spec.maxRuns !== undefined && after.firings > Math.max(before.firings, spec.maxRuns)) {
     report("T9", `fired ${after.firings} times; maxRuns is ${spec.maxRuns}`);
   }
 }
