@@ -89,9 +89,9 @@ export interface ScheduleInfo {
   readonly consecutiveFaults: number;
   /** The latest fault, with its time. */
   readonly lastFault: Fault | undefined;
-  /** Points that catchup dropped or folded into another run. */
+  /** Points that catchup dropped or folded into another run, and those that it owed when another time was set. */
   readonly missedCount: number;
-  /** Points that overlap dropped, and runs that it replaced. */
+  /** Points that overlap dropped, or held when another time was set, and runs that it replaced. */
   readonly overlapCount: number;
   /** Milliseconds that the latest settled run took. */
   readonly lastDurationMs: number | undefined;

@@ -12,7 +12,7 @@ export type CatchupOption = CatchupPolicy | {
   readonly policy: CatchupPolicy;
   /**
    * How late a point may be and still be an ordinary run. Default: the smaller of 60 s and half the gap to the next
-   * point.
+   * point, also for the last one before `endAt`.
    */
   readonly grace?: Duration;
   /** With `all`: the newest so many run. Default 100. */
@@ -30,7 +30,8 @@ export type OverlapOption = OverlapPolicy | {
 
 /**
  * The option `jitter`: ± a duration drawn anew for each deadline, or one stable offset from 0 to `spread` that the
- * schedule's id decides (J). Default 0.
+ * schedule's id decides (J). Default 0. It moves no time that a handler asked for with `again`: that counts from the end
+ * of a run, so that one would add to the other (A1, J2).
  */
 export type JitterOption = Duration | {
   /** The largest offset. */
@@ -114,7 +115,7 @@ export interface CoreOptions {
 export interface RecurringOptions {
   /** No point before this; for `every` it sets the phase and may be in the past (T4). */
   readonly startAt?: Instant;
-  /** No point after this; one exactly at it fires. Then the schedule retires with `ended` (T9). */
+  /** No point after this; one exactly at it fires. Then the schedule retires with `ended` (T9), paused or not. */
   readonly endAt?: Instant;
   /** Deadlines that fire in all, from 1; then it retires with `ended` (T9). Retries and triggered runs do not count. */
   readonly maxRuns?: number;

@@ -154,9 +154,9 @@ export interface ScheduleProgress {
   readonly faultCount: number;
   /** Faults in a row: deadlines that ended in one, and losses. A success makes it 0; `maxFaults` bounds it (F2). */
   readonly consecutiveFaults: number;
-  /** Points that catchup dropped or folded into another run (C). */
+  /** Points that catchup dropped or folded into another run, and those that it owed when another time was set (C). */
   readonly missedCount: number;
-  /** Points that overlap dropped, and runs that it replaced (O). */
+  /** Points that overlap dropped, or held when another time was set, and runs that it replaced (O). */
   readonly overlapCount: number;
   /** The latest fault. */
   readonly lastFault?: Fault;

@@ -163,7 +163,9 @@ export interface TransactionClient<Extra extends object = object> {
   stop(id: string, options?: StopOptions & ChangeOptions): Promise<boolean>;
   /**
    * Changes a live schedule, keeping id and counters (L5): when it fires, its input, and options; what is not given
-   * stays. A changed time is armed anew from now, an equal one stays in phase. `task`, `name`, `key`, `owner` and
+   * stays. A changed time is armed anew from now, an equal one stays in phase. What the old time still owed does not run,
+   * and is counted; a run in progress goes on, but sets no time any more with `again`, and of a one-shot is not tried
+   * again. `task`, `name`, `key`, `owner` and
    * `persist` cannot change. With `ifRevision` it happens only if nobody has changed the schedule since its info told that
    * revision. Errors: `not_found`, `permission_denied`; `conflict` for a retired one, or another revision; as creation.
    *
@@ -182,7 +184,7 @@ export interface TransactionClient<Extra extends object = object> {
   /**
    * Holds deadlines; true unless it was paused or is over. Points that pass while it is paused are neither run nor
    * missed; what was due before, a retry too, waits for `resume` (L5). Runs in progress go on, and `trigger` works. It
-   * stays paused across restarts. Errors: `permission_denied`.
+   * stays paused across restarts, but not past its `endAt`: then it has ended (T9). Errors: `permission_denied`.
    *
    * @example
    * ```ts

@@ -19,6 +19,17 @@ describe.each(STORES)("adaptive delays on %s", (store) => {
     expect(points(START)).toEqual([1, 15, 29]);
   });
 
+  it.each(["1m", { spread: "1m" }])("A1 J2 what a run asks for is not moved by a jitter of %j", async (jitter) => {
+    const { clock, task, scheduler, points } = await setUp({ again: () => "10s" });
+    await scheduler.after(task, "5m", undefined, { jitter });
+    await clock.advance("10m");
+    const [, ...links] = points(START);
+    expect(links.length).toBeGreaterThan(20);
+    expect(new Set(links.slice(1).map((point, i) => Math.round((point - links[i]!) * 1_000)))).toEqual(
+      new Set([10_000]),
+    );
+  });
+
   it("A2 a chain of links under one id; any other return value completes it", async () => {
     const { clock, task, scheduler, starts } = await setUp({ again: (run) => run < 3 ? "1m" : undefined });
     const chain = await scheduler.after(task, "1m", undefined, { retention: DAY });
