@@ -1,4 +1,4 @@
-import type { DocumentIndex } from "../../../src/contract/mod.ts";
+import type { DocumentIndex, Selector } from "../../../src/contract/mod.ts";
 import type { KvKey } from "./handle.ts";
 
 type Part = Uint8Array | string;
@@ -90,6 +90,13 @@ export class Keys {
     return [...this.called(index, value), keyText(owner)];
   }
 
+  /** The same, for a selector by name or key. */
+  selected(select: Exclude<Selector, null | { readonly id: string }>): KvKey {
+    return "name" in select
+      ? this.unique("name", select.owner, select.name)
+      : this.unique("key", select.owner, select.key);
+  }
+
   /**
    * When a document wakes, in its lane; undefined for one that waits for nothing.
    *
@@ -138,7 +145,7 @@ export class Keys {
   }
 
   /** The names and keys that a document holds. */
-  names(index: DocumentIndex): readonly KvKey[] {
+  names(index: Pick<DocumentIndex, "owner" | "name" | "key">): readonly KvKey[] {
     const keys: KvKey[] = [];
     if (index.name !== null) {
       keys.push(this.unique("name", index.owner, index.name));

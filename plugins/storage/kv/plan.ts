@@ -5,9 +5,6 @@ import {
   MAX_KV_COMMIT_BYTES,
   MAX_KV_MUTATIONS,
   type ScheduleDocument,
-  SchedulerError,
-  type Selector,
-  show,
   type Write,
 } from "../../../src/contract/mod.ts";
 import { isNews, tooLarge } from "./changes.ts";
@@ -16,6 +13,7 @@ import type { KvAtomicLike, KvKey } from "./handle.ts";
 import { type Keys, nameOf } from "./keys.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { Places } from "./places.ts";
+import { PlannedDocuments } from "./planned_documents.ts";
 import type { Read } from "./reader.ts";
 import { SharedEntries } from "./shared_entries.ts";
 import { sharedBytes, type SharedEntry } from "./shared_wake.ts";
@@ -42,26 +40,19 @@ export class Plan {
   readonly #keys: Keys;
   readonly #known: Knowledge;
   readonly #maxChecks: number;
-  readonly #documents = new Map<string, ScheduleDocument | null>();
-  readonly #names = new Map<string, string | null>();
+  readonly #documents: PlannedDocuments;
   readonly #checkedIds = new Set<string>();
   readonly #checkedNames = new Map<string, KvKey>();
   #mutations = OWN_MUTATIONS;
   #bytes = OWN_BYTES;
-  /** What the group that is being added has looked at. */
-  readonly #seenIds = new Set<string>();
-  readonly #seenNames = new Map<string, KvKey>();
 
   /** @param maxChecks How many keys may be checked; `Infinity` where one check stands for all of them. */
   constructor(keys: Keys, known: Knowledge, maxChecks: number) {
     this.#keys = keys;
     this.#known = known;
     this.#maxChecks = maxChecks;
+    this.#documents = new PlannedDocuments(keys, known);
     this.#sharing = { places: new Places(keys), share: this.#shared.share, find: (place) => known.wake(place) };
-  }
-
-  get isEmpty(): boolean {
-    return this.#checks() === 0;
   }
 
   /** Whether there is anything to commit. */
@@ -74,12 +65,11 @@ export class Plan {
    * have changed.
    */
   add(group: Group, now: number): Added | "guessed" {
-    this.#seenIds.clear();
-    this.#seenNames.clear();
-    const evaluation = evaluateGroup(group, (select) => this.#find(select), now);
-    const conflict = evaluation.committed ? this.#conflict(evaluation.writes) : evaluation.reason;
+    this.#documents.forgetLooks();
+    const evaluation = evaluateGroup(group, (select) => this.#documents.find(select), now);
+    const conflict = evaluation.committed ? this.#documents.conflict(evaluation.writes) : evaluation.reason;
     const isChecked = evaluation.committed && evaluation.writes.length > 0 && conflict === undefined;
-    if (!isChecked && this.#isGuessed()) return "guessed";
+    if (!isChecked && this.#documents.sawGuesses()) return "guessed";
     if (!evaluation.committed) return evaluation;
     if (conflict !== undefined) return { committed: false, reason: conflict };
     const refused = this.#accept(evaluation.writes);
@@ -88,9 +78,8 @@ export class Plan {
 
   /** Adds a change of one document that was read before. */
   change(read: Read, id: string, after: ScheduleDocument | null): Added {
-    this.#seenIds.clear();
-    this.#seenIds.add(id);
-    this.#seenNames.clear();
+    this.#documents.forgetLooks();
+    this.#documents.seenIds.add(id);
     return this.#accept([{ before: read.stored.document, after }]) ??
       { committed: true, values: [] };
   }
@@ -151,73 +140,8 @@ export class Plan {
     }
   }
 
-  #isGuessed(): boolean {
-    for (const id of this.#seenIds) if (this.#known.guessed.has(id)) return true;
-    return false;
-  }
-
-  #find(select: Exclude<Selector, null>): ScheduleDocument | undefined {
-    if ("id" in select) return this.#current(select.id);
-    const key = "name" in select
-      ? this.#keys.unique("name", select.owner, select.name)
-      : this.#keys.unique("key", select.owner, select.key);
-    const id = this.#holder(key);
-    const found = id === undefined ? undefined : this.#current(id);
-    if (found === undefined) this.#seenNames.set(nameOf(key), key);
-    return found;
-  }
-
-  #current(id: string): ScheduleDocument | undefined {
-    this.#seenIds.add(id);
-    const planned = this.#documents.get(id);
-    return planned === undefined ? this.#known.document(id)?.stored.document : planned ?? undefined;
-  }
-
-  /** The id of the live document that holds a name or key; a key that leads to one that does not is as good as none. */
-  #holder(key: KvKey): string | undefined {
-    const text = nameOf(key);
-    const planned = this.#names.get(text);
-    if (planned !== undefined) return planned ?? undefined;
-    const id = this.#known.pointer(key)?.id;
-    const stored = id === undefined ? undefined : this.#known.document(id)?.stored;
-    return stored !== undefined &&
-        this.#keys.names(stored.index).some((name) => nameOf(name) === text)
-      ? id
-      : undefined;
-  }
-
-  /** Why documents of these ids and names cannot be stored beside the others. */
-  #conflict(writes: readonly Write[]): SchedulerError | undefined {
-    const names = new Map<string, string | null>();
-    // In their order: what a later one leaves is not free for an earlier one.
-    for (const { before, after } of writes) {
-      if (before !== undefined) { for (const key of this.#namesOf(before)) names.set(nameOf(key), null); }
-      if (after === null) continue;
-      if (before === undefined ? this.#current(after.id) !== undefined : before.id !== after.id) {
-        return conflict(`id ${show(after.id)} is in use`, after.id);
-      }
-      for (const key of this.#namesOf(after)) {
-        const text = nameOf(key);
-        const holder = names.has(text) ? names.get(text) ?? undefined : this.#holder(key);
-        if (holder !== undefined && holder !== after.id) {
-          return conflict(
-            `the name or key of schedule ${show(after.id)} names a live one of its owner already`,
-            holder,
-          );
-        }
-        names.set(text, after.id);
-      }
-    }
-    return undefined;
-  }
-
-  #namesOf(document: ScheduleDocument): readonly KvKey[] {
-    const { owner, name = null, key = null } = document.definition;
-    if (document.progress.retired !== undefined || (name === null && key === null)) return [];
-    return this.#keys.names({ ...NAMELESS, owner, name, key });
-  }
-
   #accept(writes: readonly Write[]): Added | undefined {
+    const { seenIds, seenNames } = this.#documents;
     const planned: (readonly [string, DocumentWrite])[] = [];
     const joined: string[] = [];
     const left: SharedEntry[] = [];
@@ -238,18 +162,21 @@ export class Plan {
       for (const entry of write.left) {
         if (!this.#shared.hasLeft(entry) && !left.includes(entry)) left.push(entry);
       }
-      if (write.isChecked) this.#seenIds.delete(id);
-      for (const key of write.takes) if (this.#known.isAskedFor(key)) this.#seenNames.set(nameOf(key), key);
+      if (write.isChecked) seenIds.delete(id);
+      for (const key of write.takes) if (this.#known.isAskedFor(key)) seenNames.set(nameOf(key), key);
     }
     mutations += joined.length + left.length;
     for (const entry of left) bytes += sharedBytes(entry);
     const over = this.#over(mutations, bytes, left.length);
     if (over !== undefined) return over;
     this.#shared.count(joined, left);
-    for (const write of writes) this.#remember(write);
+    for (const write of writes) {
+      this.#documents.apply(write);
+      this.news ||= isNews(write.before, write.after);
+    }
     for (const [id, write] of planned) this.writes.set(id, write);
-    for (const id of this.#seenIds) this.#checkedIds.add(id);
-    for (const [text, key] of this.#seenNames) {
+    for (const id of seenIds) this.#checkedIds.add(id);
+    for (const [text, key] of seenNames) {
       this.#checkedNames.set(text, key);
     }
     this.#mutations = mutations;
@@ -263,16 +190,18 @@ export class Plan {
 
   /** Whether the commit would become too large by the group; a group that is too large for any is refused. */
   #over(mutations: number, bytes: number, further: number): Added | undefined {
+    const { seenIds, seenNames } = this.#documents;
+    const isEmpty = this.#checks() === 0;
     let checks = this.#checks() + further;
-    for (const id of this.#seenIds) if (!this.#checkedIds.has(id)) checks++;
-    for (const text of this.#seenNames.keys()) {
+    for (const id of seenIds) if (!this.#checkedIds.has(id)) checks++;
+    for (const text of seenNames.keys()) {
       if (!this.#checkedNames.has(text)) checks++;
     }
     // KV counts the keys of checks, too; a commit that has something else in it leaves them room.
-    const guarded = this.isEmpty ? bytes : bytes + checks * CHECK_BYTES;
+    const guarded = isEmpty ? bytes : bytes + checks * CHECK_BYTES;
     const fits = mutations <= MAX_KV_MUTATIONS && guarded <= MAX_KV_COMMIT_BYTES && checks <= this.#maxChecks;
     if (fits) return undefined;
-    if (!this.isEmpty) return "full";
+    if (!isEmpty) return "full";
     const [wrote, took] = [mutations - OWN_MUTATIONS, bytes - OWN_BYTES];
     const most = MAX_KV_MUTATIONS - OWN_MUTATIONS;
     if (wrote > most) {
@@ -281,39 +210,8 @@ export class Plan {
     const room = MAX_KV_COMMIT_BYTES - OWN_BYTES;
     return took > room ? { committed: false, reason: tooMuch(took, room, "bytes to write") } : "full";
   }
-
-  #remember({ before, after }: Write): void {
-    if (before !== undefined) {
-      for (const key of this.#namesOf(before)) {
-        this.#names.set(nameOf(key), null);
-      }
-    }
-    if (after !== null) {
-      for (const key of this.#namesOf(after)) {
-        this.#names.set(nameOf(key), after.id);
-      }
-    }
-    this.#documents.set((after ?? before)!.id, after);
-    this.news ||= isNews(before, after);
-  }
 }
-
-const NAMELESS = {
-  lane: null,
-  wakeAt: null,
-  nextRun: null,
-  task: "",
-  group: null,
-  target: null,
-  tags: [],
-  live: true,
-  running: false,
-} as const;
 
 function mutationsOf({ sets, deletes }: DocumentWrite): number {
   return sets.length + deletes.length;
-}
-
-function conflict(message: string, id: string): SchedulerError {
-  return new SchedulerError("conflict", message, { details: { id } });
 }

@@ -218,9 +218,7 @@ export class Writer {
       for (const { select } of group) {
         if (select === null) continue;
         if ("id" in select) ids.push(select.id);
-        else if ("name" in select) {
-          pointers.push(keys.unique("name", select.owner, select.name));
-        } else pointers.push(keys.unique("key", select.owner, select.key));
+        else pointers.push(keys.selected(select));
       }
     }
     const unknown = ids.filter((id) => !known.documents.has(id));
