@@ -19,10 +19,9 @@ import {
 import { Emitter, Engine, type EngineParts, Slots } from "../engine/mod.ts";
 import type { MachineEnv } from "../machine/mod.ts";
 import { newId, random, systemClock } from "../system.ts";
-import { memory } from "../../plugins/storage/memory/mod.ts";
-import { mergeBacklog } from "./backlog.ts";
 import { Calls, closed } from "./calls.ts";
 import type { CheckedConfig } from "./config.ts";
+import { Engines } from "./engines.ts";
 import { HandlerCalls } from "./handler_calls.ts";
 import { KnownTasks } from "./known_tasks.ts";
 import { prepare } from "./prepare.ts";
@@ -51,7 +50,7 @@ export class Host implements ClientHost {
   readonly #config: CheckedConfig;
   readonly #known: KnownTasks;
   readonly #slots: Slots;
-  readonly #engines: Readonly<Record<Place, Engine>>;
+  readonly #engines: Engines;
   readonly #calls = new Calls();
   readonly #handlers: HandlerCalls;
   #opening: Promise<void> | undefined;
@@ -90,12 +89,14 @@ export class Host implements ClientHost {
     this.canRunAs = config.canRunAs;
     this.#slots = new Slots(config.concurrency, this.tasks.values());
     const instance = makeId();
-    const engine = (storage: EngineParts["storage"], openUnit: EngineParts["openUnit"]) =>
-      new Engine({ ...this.#parts(instance), storage, openUnit }, () => this.#slotFreed());
-    this.#engines = {
-      stored: engine(config.storage, (document) => storedUnit(this, document)),
-      local: engine(memory(), (document) => localUnit(this, document)),
-    };
+    const units = { stored: storedUnit, local: localUnit };
+    this.#engines = new Engines(
+      config.storage,
+      (storage, place) => {
+        const openUnit: EngineParts["openUnit"] = (document) => units[place](this, document);
+        return new Engine({ ...this.#parts(instance), storage, openUnit }, () => this.#engines.slotFreed());
+      },
+    );
     if (this.#known.hasSources) this.#watchRecords();
   }
 
@@ -111,8 +112,7 @@ export class Host implements ClientHost {
 
   #learnt(task: AnyTask): void {
     this.#slots.add(task);
-    this.#engines.stored.taskLearnt();
-    this.#engines.local.taskLearnt();
+    this.#engines.taskLearnt();
   }
 
   learn(task: unknown, principal: Principal): Promise<void> | undefined {
@@ -147,11 +147,6 @@ export class Host implements ClientHost {
     };
   }
 
-  #slotFreed(): void {
-    this.#engines.stored.slotFreed();
-    this.#engines.local.slotFreed();
-  }
-
   now(): number {
     return this.#engines.stored.now();
   }
@@ -174,7 +169,7 @@ export class Host implements ClientHost {
 
   async #open(): Promise<void> {
     try {
-      await Promise.all([this.#engines.stored.open(), this.#engines.local.open()]);
+      await this.#engines.open();
       this.#opened = true;
     } catch (error) {
       // The next call tries again.
@@ -191,8 +186,7 @@ export class Host implements ClientHost {
     if (this.#started || this.#closing !== undefined) return this.assertOpen();
     this.#started = true;
     if (this.#known.hasSources) this.#unsubscribe = this.#config.storage.subscribe?.(() => this.#known.hinted());
-    this.#engines.local.start();
-    this.#engines.stored.start();
+    this.#engines.start();
   }
 
   /** Runs what is due now; two calls at once are one. Answers when something is due next. */
@@ -206,12 +200,10 @@ export class Host implements ClientHost {
   }
 
   async #tick(budgetMs: number): Promise<number | null> {
-    const { stored, local } = this.#engines;
     await this.#known.refresh();
-    const wakes = await Promise.all([stored.tick(budgetMs), local.tick(budgetMs)]);
+    const wake = await this.#engines.tick(budgetMs);
     this.assertOpen();
-    const instants = wakes.filter((wake) => wake !== null);
-    return instants.length === 0 ? null : Math.min(...instants);
+    return wake;
   }
 
   /** Ends everything in order; once. */
@@ -227,11 +219,9 @@ export class Host implements ClientHost {
     this.#unsubscribe?.();
     this.#known.stop();
     try {
-      const { local, stored } = this.#engines;
-      // What drains in one place may write to the other.
-      await Promise.all([this.#calls.drain(this.clock, drainMs), local.drain(drainMs), stored.drain(drainMs)]);
+      await Promise.all([this.#calls.drain(this.clock, drainMs), this.#engines.drain(drainMs)]);
       this.#closed = true;
-      await Promise.all([local.close(), stored.close()]);
+      await this.#engines.close();
     } finally {
       this.#handlers.end();
       this.emitter.emit("closed", {});
@@ -241,12 +231,7 @@ export class Host implements ClientHost {
   /** What is due and waits, in both stores. */
   async backlog(limit: number): Promise<Backlog> {
     await this.ready();
-    const { stored, local } = this.#engines;
-    const parts = await Promise.all([stored, local].map(async (engine) => {
-      const now = engine.now();
-      return { now, lanes: await engine.parts.storage.backlog(now, limit) };
-    }));
-    return { at: new Date(stored.now()), tasks: mergeBacklog(parts, limit, (task) => this.tasks.has(task)) };
+    return await this.#engines.backlog(limit, (task) => this.tasks.has(task));
   }
 
   apply(place: Place, groups: readonly Group<Done>[]): Promise<readonly GroupResult<Done>[]> {
@@ -255,28 +240,7 @@ export class Host implements ClientHost {
   }
 
   enlist(transaction: unknown): Enlisted {
-    const { storage } = this.#engines.stored.parts;
-    if (storage.enlist === undefined) {
-      throw new SchedulerError(
-        "config_invalid",
-        `within: the store ${storage.name} has no transactions of the application to write in`,
-      );
-    }
-    return this.#told(storage.enlist(transaction));
-  }
-
-  /** Observers of the application's transaction are told at once: whether it commits is not the scheduler's to see. */
-  #told(enlisted: Enlisted): Enlisted {
-    return {
-      get: (id) => enlisted.get(id),
-      apply: async (groups, now) => {
-        const results = await enlisted.apply(groups, now);
-        for (const result of results) {
-          if (result.committed) this.#engines.stored.tellAll(result.values as unknown as readonly Done[]);
-        }
-        return results;
-      },
-    };
+    return this.#engines.enlist(transaction);
   }
 
   get(place: Place, id: string): Promise<ScheduleDocument | undefined> {
