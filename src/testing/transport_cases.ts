@@ -1,4 +1,5 @@
 import { compared } from "./transport/compare.ts";
+import { refusedScripts } from "./transport/refused_scripts.ts";
 import { scripts } from "./transport/scripts.ts";
 import type { TransportCase } from "./transport/types.ts";
 
@@ -31,5 +32,5 @@ export type { TransportCase, TransportHarness, TransportWorld } from "./transpor
  * ```
  */
 export function transportCases(): readonly TransportCase[] {
-  return scripts.map(compared);
+  return [...scripts, ...refusedScripts].map(compared);
 }

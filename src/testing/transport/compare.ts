@@ -9,8 +9,8 @@ export interface Stage {
   /** The calls of a principal: `"root"` is an admin, any other name its own. */
   as(name: string): RemoteClient;
   readonly clock: ManualClock;
-  /** Makes a call and writes down what it answered, or the error. */
-  note(what: string, call: () => unknown): Promise<void>;
+  /** Makes a call, writes down what it answered, or the error, and answers what it wrote. */
+  note(what: string, call: () => unknown): Promise<unknown>;
   /** Closes the scheduler. */
   close(): Promise<void>;
 }
@@ -18,10 +18,11 @@ export interface Stage {
 /** A story told in calls. */
 export interface Script {
   readonly name: string;
-  /** Tasks besides those of {@linkcode standardTasks}. */
-  readonly tasks?: (clock: ManualClock) => readonly AnyTask[];
   play(stage: Stage): Promise<void>;
 }
+
+/** An id that no schedule has. */
+export const NOBODYS = "01KDTW9M000000000000000000";
 
 const PRINCIPALS: readonly Principal[] = [{ id: "alice" }, { id: "bob" }, { id: "root", admin: true }];
 const START = "2026-01-01T00:00:00Z";
@@ -50,12 +51,16 @@ async function played(
   reach: (world: TransportWorld, principal: Principal) => RemoteClient | Promise<RemoteClient>,
 ): Promise<readonly Note[]> {
   const clock = manualClock(START);
-  const world = await harness.open({ tasks: [...standardTasks(clock), ...script.tasks?.(clock) ?? []], clock });
+  const world = await harness.open({ tasks: standardTasks(clock), clock });
   try {
     const clients = new Map<string, RemoteClient>();
     for (const principal of PRINCIPALS) clients.set(principal.id, await reach(world, principal));
     const notes: Note[] = [];
-    const note = async (what: string, call: () => unknown) => void notes.push({ what, told: await outcome(call) });
+    const note = async (what: string, call: () => unknown) => {
+      const told = await outcome(call);
+      notes.push({ what, told });
+      return told;
+    };
     await script.play({ as: (name) => clients.get(name)!, clock, note, close: () => world.close() });
     const plain = nameless();
     return notes.map(({ what, told }) => ({ what, told: plain(told) }));
