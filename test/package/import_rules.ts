@@ -33,10 +33,15 @@ const ALLOWED: Readonly<Record<string, Allowance>> = {
   mod: { places: [...DECIDES, "engine", "client", "scheduler"], libraries: [] },
   "plugins/policies": { places: [CONTRACT], libraries: [] },
   "plugins/storage/memory": { places: [CONTRACT], libraries: [] },
+  // For stores that live in a file: sqlite and kv.
+  "plugins/storage/file": { places: [CONTRACT], libraries: ["node:"] },
   "plugins/storage/sql": { places: [CONTRACT], libraries: ["kysely"] },
-  "plugins/storage/sqlite": { places: [CONTRACT, "plugins/storage/sql"], libraries: ["kysely", "node:"] },
+  "plugins/storage/sqlite": {
+    places: [CONTRACT, "plugins/storage/sql", "plugins/storage/file"],
+    libraries: ["kysely", "node:"],
+  },
   "plugins/storage/postgres": { places: [CONTRACT, "plugins/storage/sql"], libraries: ["kysely", "pg"] },
-  "plugins/storage/kv": { places: [CONTRACT], libraries: ["@deno/kv", "node:"] },
+  "plugins/storage/kv": { places: [CONTRACT, "plugins/storage/file"], libraries: ["@deno/kv", "node:"] },
   "plugins/transports/in_process": { places: [CONTRACT], libraries: [] },
   "plugins/transports/http": { places: [CONTRACT], libraries: ["hono", "@hono/zod-openapi", "ipaddr.js", "node:"] },
 };

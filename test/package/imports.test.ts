@@ -82,6 +82,9 @@ describe("the import rules", () => {
     ["plugins/storage/memory/mod.ts", "../../../src/contract/errors.ts"],
     ["plugins/storage/memory/mod.ts", "../sql/mod.ts"],
     ["plugins/storage/memory/mod.ts", "kysely"],
+    ["plugins/storage/file/file_looks.ts", "../sqlite/change_watch.ts"],
+    ["plugins/storage/postgres/storage.ts", "../file/file_looks.ts"],
+    ["plugins/storage/kv/storage.ts", "../sql/codec.ts"],
     ["plugins/storage/sqlite/mod.ts", "../../../src/engine/engine.ts"],
     ["plugins/storage/sqlite/mod.ts", "../../policies/mod.ts"],
     ["plugins/storage/sqlite/mod.ts", "better-sqlite3"],
@@ -106,6 +109,7 @@ describe("the import rules", () => {
     ["plugins/storage/sqlite/driver.ts", "../../../src/contract/mod.ts"],
     ["plugins/storage/sqlite/driver.ts", "../sql/mod.ts"],
     ["plugins/storage/sqlite/driver.ts", "node:sqlite"],
+    ["plugins/storage/kv/driver.ts", "../file/file_looks.ts"],
     ["plugins/storage/postgres/driver.ts", "kysely/helpers/postgres"],
   ])("allow %s importing %s", (file, specifier) => {
     expect(importFaults(file, `import { x } from "${specifier}";`)).toEqual([]);

@@ -1,5 +1,6 @@
 import { type Clock, STORE_LOOK_MS } from "../../../src/contract/mod.ts";
-import { fileWrites } from "./file_writes.ts";
+import { FileLooks } from "../file/file_looks.ts";
+import { type Every, fileWrites } from "../file/file_writes.ts";
 import type { KvEntryLike, KvKey, KvLike, KvWatchReaderLike } from "./handle.ts";
 
 /** Where word of others' changes comes from; answers what ends it. */
@@ -73,66 +74,16 @@ export function watching(handle: KvLike & Required<Pick<KvLike, "watch">>, key: 
   };
 }
 
-/** Looks after a file was written, in milliseconds after one another: the write is told before it can be seen. */
-const LOOKS_MS = [20, STORE_LOOK_MS];
+/** A write is told before it can be seen. One that is seen later still is found by the looks after this one. */
+const FIRST_LOOK_MS = 20;
 
 /** Word that a file was written. A store's own watch sees only the writes of its own process to a file. */
-export function watchingFile(path: string, clock: Clock): Signal {
+export function watchingFile(path: string, clock: Clock, every?: Every): Signal {
   return async ({ look }) => {
-    const looks = new Looks(clock, look);
-    let stopPolling: (() => Promise<void>) | undefined;
-    let closed = false;
-    const end = await fileWrites(path, {
-      written: () => looks.stir(),
-      broken() {
-        if (!closed) {
-          void polling(clock, STORE_LOOK_MS)({ look, heard: () => {} }).then((stop) => stopPolling = stop);
-        }
-      },
-    });
-    return async () => {
-      closed = true;
-      end();
-      looks.stop();
-      await stopPolling?.();
-    };
+    const writes = await fileWrites(path, every);
+    const looks = new FileLooks({ clock, writes, firstLookMs: FIRST_LOOK_MS, look });
+    looks.start();
+    // deno-lint-ignore require-await
+    return async () => looks.stop();
   };
-}
-
-/** Looks some times after it was stirred, and not more often for being stirred meanwhile. */
-class Looks {
-  readonly #clock: Clock;
-  readonly #look: () => void;
-  #round = LOOKS_MS.length;
-  #stirred = false;
-  #cancel: (() => void) | undefined;
-
-  constructor(clock: Clock, look: () => void) {
-    this.#clock = clock;
-    this.#look = look;
-  }
-
-  stir(): void {
-    this.#stirred = true;
-    if (this.#cancel === undefined) this.#next(0);
-  }
-
-  stop(): void {
-    this.#cancel?.();
-  }
-
-  #next(round: number): void {
-    this.#round = round;
-    this.#cancel = this.#clock.setTimer(() => this.#run(), LOOKS_MS[round]!, { unref: true });
-  }
-
-  #run(): void {
-    this.#cancel = undefined;
-    const stirred = this.#stirred;
-    this.#stirred = false;
-    if (this.#round < LOOKS_MS.length - 1) this.#next(this.#round + 1);
-    // What was told since the last look may still not be seen by this one.
-    else if (stirred) this.#next(this.#round);
-    this.#look();
-  }
 }

@@ -1,130 +1,55 @@
-import { basename, dirname } from "node:path";
-import { type Clock, STORE_LOOK_MS, STORE_LOOKS_MS } from "../../../src/contract/mod.ts";
+import type { Clock } from "../../../src/contract/mod.ts";
+import { FileLooks } from "../file/file_looks.ts";
+import type { FileWrites } from "../file/file_writes.ts";
 
 /** What a {@linkcode ChangeWatch} works with. */
 export interface ChangeWatchOptions {
-  readonly file: string;
   readonly clock: Clock;
+  readonly writes: FileWrites;
   /** Whether somebody else has written since it was last asked. */
   readonly changed: () => boolean;
-  readonly watch: WatchDirectory;
 }
 
-/** `watch` of `node:fs`, as far as it is used. */
-export type WatchDirectory = (
-  directory: string,
-  options: { readonly persistent: false },
-  listener: (event: string, name: string | null) => void,
-) => { close(): void; unref(): unknown; on(event: "error", listener: () => void): unknown };
-
-/**
- * Tells of what others write to the file. The operating system reports that the file or its log was written; a look at
- * the database then tells whether by others. So nothing is asked while nothing happens. Where files cannot be watched,
- * the database is looked at four times a second.
- */
+/** Tells listeners of what others write to the file: of each write that is told, a look at the database says whose it is. */
 export class ChangeWatch {
-  readonly #options: ChangeWatchOptions;
+  readonly #changed: () => boolean;
+  readonly #looks: FileLooks;
   readonly #listeners = new Set<() => void>();
-  #stop: (() => void) | undefined;
-  #cancelLook: (() => void) | undefined;
-  #stirred = false;
-  #round = 0;
 
-  constructor(options: ChangeWatchOptions) {
-    this.#options = options;
+  constructor({ clock, writes, changed }: ChangeWatchOptions) {
+    this.#changed = changed;
+    this.#looks = new FileLooks({ clock, writes, look: () => this.#look() });
   }
 
   /** Adds a listener; answers a function that removes it. */
   add(listener: () => void): () => void {
     this.#listeners.add(listener);
-    this.#stop ??= this.#start();
+    if (this.#listeners.size === 1) {
+      // What came before is not to be told.
+      this.#mayHaveChanged();
+      this.#looks.start();
+    }
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.close();
+      if (this.#listeners.size === 0) this.#looks.stop();
     };
   }
 
   /** Leaves no watcher and no timer behind. */
   close(): void {
     this.#listeners.clear();
-    this.#stop?.();
-    this.#stop = undefined;
-    this.#cancelLook?.();
-    this.#cancelLook = undefined;
-  }
-
-  #start(): () => void {
-    const { file, watch } = this.#options;
-    const names = [basename(file), `${basename(file)}-wal`];
-    this.#options.changed();
-    try {
-      const watcher = watch(dirname(file), { persistent: false }, (_event, name) => {
-        if (name === null || names.includes(name)) this.#stir();
-      });
-      // Deno's watcher keeps the process, whatever `persistent` says.
-      watcher.unref();
-      const stop = () => watcher.close();
-      watcher.on("error", () => {
-        // One that is closed has nothing more to say.
-        if (this.#stop !== stop) return;
-        stop();
-        this.#stop = this.#poll();
-      });
-      return stop;
-    } catch {
-      return this.#poll();
-    }
-  }
-
-  #poll(): () => void {
-    let cancel: () => void;
-    const again = () => {
-      cancel = this.#options.clock.setTimer(
-        () => {
-          this.#look();
-          again();
-        },
-        STORE_LOOK_MS,
-        { unref: true },
-      );
-    };
-    again();
-    return () => cancel();
-  }
-
-  /**
-   * Looks at once, and again for a while: a write is reported before its commit has been flushed and can be seen, and
-   * nothing is reported after that.
-   */
-  #stir(): void {
-    if (this.#stop === undefined) return;
-    this.#stirred = true;
-    if (this.#cancelLook === undefined || this.#round > 0) this.#lookInRound(0);
-  }
-
-  #lookInRound(round: number): void {
-    this.#cancelLook?.();
-    this.#cancelLook = undefined;
-    this.#round = round;
-    this.#stirred = false;
-    const next = STORE_LOOKS_MS[round];
-    if (next !== undefined) {
-      this.#cancelLook = this.#options.clock.setTimer(() => this.#lookInRound(this.#stirred ? 0 : round + 1), next, {
-        unref: true,
-      });
-    }
-    this.#look();
+    this.#looks.stop();
   }
 
   #look(): void {
-    if (!this.#changed()) return;
+    if (!this.#mayHaveChanged()) return;
     for (const listener of [...this.#listeners]) listener();
   }
 
   /** A database that cannot be asked has changed, too: whoever listens will find out how. */
-  #changed(): boolean {
+  #mayHaveChanged(): boolean {
     try {
-      return this.#options.changed();
+      return this.#changed();
     } catch {
       return true;
     }

@@ -15,6 +15,7 @@ import {
   StorageError,
   type StorageSupports,
 } from "../../../src/contract/mod.ts";
+import { fileWrites } from "../file/file_writes.ts";
 import { inspectRow } from "../sql/codec.ts";
 import { columnText, fromColumnText } from "../sql/tables.ts";
 import { readTransaction } from "../sql/transaction.ts";
@@ -28,7 +29,6 @@ import { fileGuard, openDatabase, prepareDatabase } from "./opening.ts";
 import type { SqliteSettings } from "./options.ts";
 import { ReadAhead } from "./read_ahead.ts";
 import { compileStatements, type FindCondition, type FindParameters, type Statements } from "./statements.ts";
-import { fileWatcher } from "./watching.ts";
 import { Writer } from "./writer.ts";
 
 interface Opened {
@@ -99,10 +99,10 @@ export class SqliteStorage implements Storage {
   }
 
   async #watch(file: string, foreign: ForeignWrites, clock: Clock): Promise<ChangeWatch> {
-    const watch = await fileWatcher(file);
+    const writes = await fileWrites(file);
     let mark: string | undefined;
     const changed = () => mark !== (mark = foreign.mark());
-    return new ChangeWatch({ file, clock, changed, watch });
+    return new ChangeWatch({ clock, changed, writes });
   }
 
   async close(): Promise<void> {
