@@ -10,7 +10,7 @@ import {
 } from "../contract/mod.ts";
 import { TransactionCalls } from "./calls.ts";
 import type { ClientHost, Done, Place } from "./host.ts";
-import { refused } from "./operations.ts";
+import { refused, untouched } from "./operations.ts";
 import type { ScheduleCalls, ScheduleSnapshot } from "./schedule.ts";
 import { findDocument, type Found, type PlacedOperation, type Scope } from "./scope.ts";
 
@@ -202,10 +202,7 @@ class UnitScope implements Scope {
 
   /** Asks the store by name or key: an operation that changes nothing. */
   async #peek(place: Place, select: Selector): Promise<ScheduleDocument | undefined> {
-    const look: Operation<Done> = {
-      select,
-      decide: (before) => ({ value: { before, result: { document: before ?? null, effects: [], answer: false } } }),
-    };
+    const look: Operation<Done> = { select, decide: untouched };
     const [result] = await this.#host.apply(place, [[look]]);
     return result!.committed ? result!.values[0]!.before : undefined;
   }

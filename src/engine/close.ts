@@ -1,5 +1,6 @@
 import { ABORT_GRACE_MS, type Clock, type Group, longTimer, RELEASE_MS } from "../contract/mod.ts";
 import { type Done, type MachineEvent, step } from "../machine/mod.ts";
+import { changed, untouched } from "./changes.ts";
 import type { Engine } from "./engine.ts";
 import type { Execution } from "./execution.ts";
 
@@ -55,10 +56,7 @@ function operation(engine: Engine, execution: Execution, started: boolean): Grou
   return {
     select: { id: execution.document.id },
     decide(before, now) {
-      if (before === undefined) return { value: { before, result: { document: null, effects: [], answer: false } } };
-      const result = step(before, event, now, env);
-      const value: Done = { before, result };
-      return result.document === before ? { value } : { value, document: result.document };
+      return before === undefined ? untouched(before) : changed(before, step(before, event, now, env));
     },
   };
 }

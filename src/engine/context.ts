@@ -89,8 +89,7 @@ export class ScheduledContext implements RunContext {
     return this.unit.client;
   }
 
-  // Functions rather than methods, so that a handler may take its context apart.
-  // Functions, so that a handler may take them out of its context.
+  // These answer functions rather than being methods, so that a handler may take them out of its context.
   get requireCaller(): RunContext["requireCaller"] {
     return this.#requireCaller ??= (): Principal => {
       throw new SchedulerError(
@@ -122,7 +121,7 @@ export class ScheduledContext implements RunContext {
 }
 
 /** Checks a reason given to `ctx.retire`. */
-export function readReason(reason: string): string {
+function readReason(reason: string): string {
   if (
     typeof reason === "string" && reason !== "" && reason.length <= MAX_NAME_LENGTH && reason.isWellFormed() &&
     !reason.includes("\u0000")

@@ -1,5 +1,7 @@
 import {
   type AnyTask,
+  type Clock,
+  type Group,
   type Json,
   type Logger,
   longTimer,
@@ -12,7 +14,6 @@ import {
   SchedulerError,
   type TransactionClient,
 } from "../contract/mod.ts";
-import type { Clock, Group } from "../contract/mod.ts";
 import type { Done } from "../machine/mod.ts";
 import type { RunningCall, RunUnit } from "./parts.ts";
 import { containListeners } from "./run_signal.ts";

@@ -1,6 +1,7 @@
 import { type AdvanceResult, type Change, type ScheduleDocument, show } from "../contract/mod.ts";
 import { type Claim, type Done, park, step } from "../machine/mod.ts";
 import { Backoff } from "./backoff.ts";
+import { changed, untouched } from "./changes.ts";
 import { JumpWatch } from "./jump_watch.ts";
 import type { EngineParts } from "./parts.ts";
 import { Prefetch } from "./prefetch.ts";
@@ -175,11 +176,10 @@ export class Pump {
       const { task } = document.definition;
       if (!tasks.has(task) && document.progress.retired === undefined) return strayed(document);
       const left = slots.isLimited(task) ? room.get(task) ?? slots.room(task) : Infinity;
-      if (left <= 0) return { value: nothing(document) };
+      if (left <= 0) return untouched(document);
       const result = step(document, { type: "due", claim }, now, env);
       if (left < Infinity) room.set(task, left - result.effects.filter(({ type }) => type === "start").length);
-      const value: Done = { before: document, result };
-      return result.document === document ? { value } : { value, document: result.document };
+      return changed(document, result);
     };
   }
 }
@@ -187,10 +187,5 @@ export class Pump {
 /** A document that was found under a task of ours and says that it is of another one: somebody has edited it. */
 function strayed(document: ScheduleDocument): Change<Done> {
   const error = `it stands in the lane of another task than its own, ${show(document.definition.task)}`;
-  const result = park(document, error);
-  return { value: { before: document, result }, document: result.document };
-}
-
-function nothing(document: ScheduleDocument): Done {
-  return { before: document, result: { document, effects: [], answer: false } };
+  return changed(document, park(document, error));
 }

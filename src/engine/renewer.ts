@@ -1,10 +1,14 @@
 import type { Group, ScheduleDocument } from "../contract/mod.ts";
 import { type Done, step } from "../machine/mod.ts";
+import { changed, untouched } from "./changes.ts";
 import type { Execution } from "./execution.ts";
 import type { EngineParts } from "./parts.ts";
 
 /** Runs shorter than this end by themselves before an abort from elsewhere would reach them. */
 const LASTING_MS = 500;
+
+/** Share of a lease below which it is renewed: two thirds are left at the first look, and a timer may be a little early. */
+const RENEWED_BELOW = 0.7;
 
 /** What a renewer tells. */
 export interface RenewerEvents {
@@ -50,14 +54,14 @@ export class Renewer {
   }
 
   /**
-   * Renews leases with less than two thirds left; with `asked`, looks at all runs that have lasted, to learn whether
+   * Renews leases with some two thirds left, or less; with `asked`, looks at all runs that have lasted, to learn whether
    * somebody wants them aborted. Looking writes nothing, so that it is no news to other instances in turn. Answers
    * whether any run is held.
    */
   async renew(asked = false): Promise<boolean> {
     const { clock, leaseMs, storage } = this.#parts;
     const held = [...this.#events.held()].filter((execution) => !execution.over);
-    const before = this.#events.now() + leaseMs * 0.7;
+    const before = this.#events.now() + leaseMs * RENEWED_BELOW;
     const longSince = clock.monotonic() - LASTING_MS;
     // One that lasts longer than a lease can was made before the clock stepped back: nobody would miss us for as long (T8).
     const longest = this.#events.now() + leaseMs;
@@ -86,13 +90,12 @@ export class Renewer {
     return [{
       select: { id: execution.document.id },
       decide(before, now) {
-        if (before === undefined) return { value: { before, result: { document: null, effects: [], answer: false } } };
+        if (before === undefined) return untouched(before);
         const fences = [execution.run.fence];
         const result = renews
           ? step(before, { type: "renewed", fences, instance, leaseMs }, now, env)
           : { document: before, effects: [], answer: isHeld(before, execution) };
-        const value: Done = { before, result };
-        return result.document === before ? { value } : { value, document: result.document };
+        return changed(before, result);
       },
     }];
   }

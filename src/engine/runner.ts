@@ -51,7 +51,7 @@ export class Runner implements Starter {
     this.#offset = offset;
   }
 
-  /** Starts a run that has its slot. Calls nothing back before it has returned its first result to the handler. */
+  /** Starts a run that has its slot; where nothing about it is asynchronous, the run is over when this returns. */
   begin(execution: Execution): void {
     const { clock, tasks } = this.#parts;
     const { definition } = execution.document;

@@ -8,6 +8,7 @@ import {
 } from "../contract/mod.ts";
 import { type Claim, type Done, step } from "../machine/mod.ts";
 import { Backoff } from "./backoff.ts";
+import { changed, untouched } from "./changes.ts";
 import type { Execution } from "./execution.ts";
 import { Fifo } from "./fifo.ts";
 import { faultOf } from "./fault.ts";
@@ -145,8 +146,7 @@ export class Settler {
         const mine = claim !== undefined && tasks.has(before.definition.task) ? { claim } : {};
         const result = step(before, { type: "settled", settlement, ...mine }, now, env);
         if (!result.answer && buffered.length > 0) return refused(execution, before, true);
-        const value: Done = { before, result };
-        return result.document === before ? { value } : { value, document: result.document };
+        return changed(before, result);
       },
     };
     return buffered.length === 0 ? [settle] : [settle, ...buffered];
@@ -179,10 +179,9 @@ function isGone({ run }: Execution, before: Done["before"]): boolean {
 
 /** Refuses a group whose fence does not hold, so that nothing its run buffered is stored (M4). */
 function refused(execution: Execution, before: Done["before"], buffered: boolean) {
-  const value: Done = { before, result: { document: null, effects: [], answer: false } };
-  if (!buffered) return { value };
+  if (!buffered) return untouched(before);
   const reject = new SchedulerError("lease_lost", `run ${execution.id} no longer holds its lease`, {
     details: { gone: isGone(execution, before) },
   });
-  return { value, reject };
+  return { ...untouched(before), reject };
 }

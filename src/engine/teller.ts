@@ -1,5 +1,11 @@
-import type { EventRun, EventSchedule, LiveRun, Logger, ScheduleDocument } from "../contract/mod.ts";
-import { nextRunOf } from "../contract/mod.ts";
+import {
+  type EventRun,
+  type EventSchedule,
+  type LiveRun,
+  type Logger,
+  nextRunOf,
+  type ScheduleDocument,
+} from "../contract/mod.ts";
 import { type Effect, runId, type Settlement } from "../machine/mod.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Execution } from "./execution.ts";
@@ -8,7 +14,7 @@ import type { EngineParts } from "./parts.ts";
 type Told = Exclude<Effect, { readonly type: "start" | "abort" }>;
 
 /** What an event says of a schedule. */
-export function eventSchedule(document: ScheduleDocument): EventSchedule {
+function eventSchedule(document: ScheduleDocument): EventSchedule {
   const { id, definition } = document;
   const next = nextRunOf(document);
   return {
@@ -23,7 +29,7 @@ export function eventSchedule(document: ScheduleDocument): EventSchedule {
 }
 
 /** What an event says of a run. */
-export function eventRun(document: ScheduleDocument, run: LiveRun, settlement?: Settlement): EventRun {
+function eventRun(document: ScheduleDocument, run: LiveRun, settlement?: Settlement): EventRun {
   return {
     id: runId(document.id, run.fence),
     scheduledAt: new Date(run.point),

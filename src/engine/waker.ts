@@ -38,16 +38,11 @@ export class Waker {
     this.#offJump?.();
   }
 
-  /** Sleeps until an instant; `null` for ever. */
-  sleepUntil(target: number | null): void {
-    this.#target = target;
-    this.#arm();
-  }
-
   /** Wakes no later than an instant. */
-  notLaterThan(instant: number | null): void {
-    if (instant === null || (this.#target !== null && this.#target <= instant)) return;
-    this.sleepUntil(instant);
+  notLaterThan(instant: number): void {
+    if (this.#target !== null && this.#target <= instant) return;
+    this.#target = instant;
+    this.#arm();
   }
 
   #arm(): void {

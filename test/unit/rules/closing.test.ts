@@ -316,10 +316,14 @@ describe.each(STORES)("closing over %s", (kind) => {
     const scheduler = await start({ tasks: [slow.task] });
     await scheduler.after(slow.task, 0);
     await clock.settled();
-    const closings = [scheduler.close({ drain: "1m" }), scheduler.close(), scheduler[Symbol.asyncDispose]()];
+    let closed = 0;
+    const closings = [scheduler.close({ drain: "1m" }), scheduler.close({ drain: 0 }), scheduler[Symbol.asyncDispose]()]
+      .map((closing) => closing.then(() => closed++));
+    await clock.advance("59s");
+    expect([closed, slow.contexts[0]!.signal.aborted]).toEqual([0, false]);
     slow.open();
-    await clock.settled();
     await Promise.all(closings);
+    expect(closed).toBe(3);
     await scheduler.close();
   });
 

@@ -53,12 +53,16 @@ it("X1 nothing is read after closing", async () => {
 
 it("M6 a store that fails when it is read ahead is left to whoever needs it", async () => {
   const clock = manualClock(0);
+  let asked = 0;
   const fails = () => {
+    asked++;
     throw new Error("the disk is gone");
   };
   const readAhead = new ReadAhead({ clock, earliest: () => 5_000, read: fails });
   readAhead.moved(MANY, LANES);
   await clock.advance(10_000);
+  expect(asked).toBe(1);
   const asking = new ReadAhead({ clock, earliest: fails, read: fails });
   asking.moved(MANY, LANES);
+  expect(asked).toBe(2);
 });
