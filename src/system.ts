@@ -152,12 +152,12 @@ const FRESH_MS = 1_000;
  * further ones go up from it by a random step, as the ULID specification's section "Monotonicity" has it. (Drawing each by
  * itself took 25 to 50 µs, half of a creation's time.)
  */
-export function idMaker(now: () => number = () => Date.now()): () => string {
+function idMaker(): () => string {
   let [lastMs, freshUntil] = [-1, -1];
   let prefix = "";
   let [high, low] = [0, 0];
   return () => {
-    const ms = now();
+    const ms = Date.now();
     if (ms >= freshUntil) {
       const random = ulid(ms).slice(TIME_LENGTH);
       freshUntil = ms + FRESH_MS;

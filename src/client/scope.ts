@@ -175,7 +175,7 @@ async function rehearse(host: ClientHost, local: readonly PlacedOperation[]): Pr
 }
 
 /** What a group's operations answered, or the error that it was refused with. */
-export function committed(result: GroupResult<Done>): readonly Done[] {
+function committed(result: GroupResult<Done>): readonly Done[] {
   if (!result.committed) throw result.reason;
   return result.values;
 }

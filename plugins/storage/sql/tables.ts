@@ -41,7 +41,7 @@ export interface StoreTables {
 }
 
 /** The tables' prefix unless another is given. */
-export const DEFAULT_TABLE_PREFIX = "ostinato_";
+const DEFAULT_TABLE_PREFIX = "ostinato_";
 
 const PREFIX = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
 

@@ -2,7 +2,7 @@ import { prepare, type SqliteDatabaseLike, type SqlRow } from "./database.ts";
 import { SchedulerError } from "../../../src/contract/mod.ts";
 
 /** The schema that this code reads and writes; a store's own stands in its meta table. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 /**
  * Brings the store to this code's schema. To be called inside a write transaction, which is the lock that lets any

@@ -4,7 +4,7 @@ import { count, document, id, operation, store } from "./documents.ts";
 import type { StorageCase } from "./types.ts";
 
 /** Texts that stores have cut, refused, replaced or mistaken for one another. */
-export const HOSTILE_TEXTS: readonly string[] = [
+const HOSTILE_TEXTS: readonly string[] = [
   "plain",
   "\u0000",
   "a\u0000b",
