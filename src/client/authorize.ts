@@ -1,4 +1,5 @@
 import { type AnyTask, isSchedulerError, nearestName, type Principal, SchedulerError, show } from "../contract/mod.ts";
+import { isThenable } from "../contract/thenable.ts";
 import type { ClientHost } from "./host.ts";
 import { isSystem } from "./principal.ts";
 
@@ -44,7 +45,7 @@ export function authorizeUse(
   } catch (cause) {
     answer = failed(cause);
   }
-  return answer instanceof Promise ? answer.catch(failed).then(refuse) : refuse(answer);
+  return isThenable(answer) ? Promise.resolve(answer).catch(failed).then(refuse) : refuse(answer);
 }
 
 /**
@@ -97,7 +98,7 @@ export function authorizeRun(task: AnyTask, principal: Principal, input: unknown
     );
   };
   const answer: boolean | Promise<boolean> = task.authorize(principal, input);
-  return answer instanceof Promise ? answer.then(refuse) : refuse(answer);
+  return isThenable(answer) ? Promise.resolve(answer).then(refuse) : refuse(answer);
 }
 
 /** A hint at what else there is goes to the system alone: for anybody else the registered names are not to be guessed. */

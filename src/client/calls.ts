@@ -101,28 +101,28 @@ export class Calls implements TransactionClient, ScheduleCalls {
   }
 
   stop(id: string, options?: StopOptions & ChangeOptions): Promise<boolean> {
-    return this.#event(id, () => {
-      const { abortRunning, ...change } = readStop(options);
+    return this.#event(id, options, (given) => {
+      const { abortRunning, ...change } = readStop(given);
       return [{ type: "stopped", abortRunning }, change];
     });
   }
 
   pause(id: string, options?: ChangeOptions): Promise<boolean> {
-    return this.#event(id, () => [{ type: "paused" }, readChange(options, "pause")]);
+    return this.#event(id, options, (given) => [{ type: "paused" }, readChange(given, "pause")]);
   }
 
   resume(id: string, options?: ChangeOptions): Promise<boolean> {
-    return this.#event(id, () => [{ type: "resumed" }, readChange(options, "resume")]);
+    return this.#event(id, options, (given) => [{ type: "resumed" }, readChange(given, "resume")]);
   }
 
   trigger(id: string, options?: ChangeOptions): Promise<boolean> {
-    return this.#event(id, () => [{ type: "triggered" }, readChange(options, "trigger")]);
+    return this.#event(id, options, (given) => [{ type: "triggered" }, readChange(given, "trigger")]);
   }
 
   update(id: string, request: UpdateRequest, options?: ChangeOptions): Promise<Schedule> {
-    const given = kept(request);
+    const [given, change] = kept([request, options]);
     return this.scope.call(async () => {
-      const { done } = await applyUpdate(this.host, this.principal, this.scope, id, given, options);
+      const { done } = await applyUpdate(this.host, this.principal, this.scope, id, given, change);
       return this.created(done);
     });
   }
@@ -168,10 +168,15 @@ export class Calls implements TransactionClient, ScheduleCalls {
     });
   }
 
-  #event(id: string, read: () => readonly [ClientEvent, ChangeOptions]): Promise<boolean> {
+  #event(
+    id: string,
+    options: unknown,
+    read: (given: unknown) => readonly [ClientEvent, ChangeOptions],
+  ): Promise<boolean> {
+    const given = kept(options);
     return this.scope.call(async () => {
       const known = readId(id);
-      const [event, change] = read();
+      const [event, change] = read(given);
       if (known === undefined) return false;
       const operation = unlessRevised(eventOperation(this.host, this.principal, known, event), change);
       const { result } = await this.scope.one({ place: await this.scope.placeOf(known), operation });

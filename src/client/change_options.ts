@@ -10,15 +10,30 @@ export function readChange(options: unknown, where: string): ChangeOptions {
 }
 
 /**
+ * Reads what `stopFor` takes.
+ *
+ * @throws {SchedulerError} `invalid_option`, `unknown_option`.
+ */
+export function readStopFor(options: unknown): Required<StopOptions> {
+  if (options === undefined) return { abortRunning: false };
+  const { abortRunning } = plainOptions(options, ["abortRunning"], "stopFor");
+  return { abortRunning: readAbort(abortRunning, "stopFor") };
+}
+
+/**
  * Reads what `stop` takes.
  *
  * @throws {SchedulerError} `invalid_option`, `unknown_option`.
  */
 export function readStop(options: unknown): Required<StopOptions> & ChangeOptions {
   if (options === undefined) return { abortRunning: false };
-  const { abortRunning = false, ...change } = plainOptions(options, ["abortRunning", "ifRevision"], "stop");
-  if (typeof abortRunning !== "boolean") throw invalidOption("stop.abortRunning", abortRunning, "true or false");
-  return { abortRunning, ...revision(change, "stop") };
+  const { abortRunning, ...change } = plainOptions(options, ["abortRunning", "ifRevision"], "stop");
+  return { abortRunning: readAbort(abortRunning, "stop"), ...revision(change, "stop") };
+}
+
+function readAbort(given: unknown = false, where: string): boolean {
+  if (typeof given === "boolean") return given;
+  throw invalidOption(`${where}.abortRunning`, given, "true or false");
 }
 
 function revision({ ifRevision }: { readonly ifRevision?: unknown }, where: string): ChangeOptions {

@@ -21,7 +21,7 @@ import {
 import { parseRunId } from "../machine/mod.ts";
 import { authorizeUse, findTask, withoutTelling } from "./authorize.ts";
 import { Calls, TransactionCalls } from "./calls.ts";
-import { readStop } from "./change_options.ts";
+import { readStopFor } from "./change_options.ts";
 import type { ClientHost, Place } from "./host.ts";
 import { runningOf } from "./info.ts";
 import { kept, keptRequests } from "./kept.ts";
@@ -88,9 +88,10 @@ export class Client extends Calls implements ScheduleClient {
   }
 
   list(filter?: ListFilter): ScheduleList {
+    const given = kept(filter);
     const page = (): Promise<Page> =>
       this.scope.call(async () => {
-        const { documents, ...rest } = await findPage(this.host, listQuery(this.principal, filter));
+        const { documents, ...rest } = await findPage(this.host, listQuery(this.principal, given));
         return { schedules: documents.map((document) => this.#snapshot(document)), ...rest };
       });
     const { scope, host, principal } = this;
@@ -98,7 +99,7 @@ export class Client extends Calls implements ScheduleClient {
     return {
       page,
       async *[Symbol.asyncIterator]() {
-        const query = await scope.call(() => listQuery(principal, filter));
+        const query = await scope.call(() => listQuery(principal, given));
         for await (const documents of findPages(host, query)) yield* documents.map(snapshot);
       },
     };
@@ -116,8 +117,9 @@ export class Client extends Calls implements ScheduleClient {
   }
 
   stopFor(target: string, options?: StopOptions): Promise<number> {
+    const given = kept(options);
     return this.scope.call(async () => {
-      const { abortRunning } = readStop(options);
+      const { abortRunning } = readStopFor(given);
       const owned = this.principal.admin === true ? {} : { owner: this.principal.id };
       const query = { ...owned, target: checkText(target, "target"), limit: MAX_PAGE };
       let stopped = 0;

@@ -1,4 +1,5 @@
 import { pathText } from "../contract/check_json.ts";
+import { isThenable } from "../contract/thenable.ts";
 import {
   type AnyTask,
   checkJson,
@@ -43,8 +44,8 @@ export function validateInput(task: AnyTask, stored: Json | undefined, where = "
   if (task.input === undefined) return input;
   try {
     const result: SchemaResult<unknown> | Promise<SchemaResult<unknown>> = task.input["~standard"].validate(input);
-    if (!(result instanceof Promise)) return accepted(result, where);
-    return result.then((awaited) => accepted(awaited, where), (cause) => {
+    if (!isThenable(result)) return accepted(result, where);
+    return Promise.resolve(result).then((awaited) => accepted(awaited, where), (cause) => {
       throw schemaThrew(where, cause);
     });
   } catch (cause) {

@@ -6,6 +6,7 @@ import type {
   SchedulerListener,
   SchedulerObserver,
 } from "../contract/mod.ts";
+import { isThenable } from "../contract/thenable.ts";
 
 /** Tells listeners of events. A listener that throws or rejects harms nothing and is logged (V5). */
 export class Emitter {
@@ -66,10 +67,4 @@ export class Emitter {
   #failed(name: string, error: unknown): void {
     this.#logger.error(`a listener of "${name}" threw`, error);
   }
-}
-
-/** Whether a value is a promise or like one. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
-  return typeof (value as { then?: unknown }).then === "function";
 }

@@ -1,5 +1,5 @@
 export { within } from "./close.ts";
-export { Emitter, isThenable } from "./emitter.ts";
+export { Emitter } from "./emitter.ts";
 export { Engine } from "./engine.ts";
 export { invoke } from "./invoke.ts";
 export type { EngineParts, Prepared, RunChanges, RunningCall, RunUnit } from "./parts.ts";

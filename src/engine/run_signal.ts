@@ -1,5 +1,5 @@
 import type { RunSignal } from "../contract/mod.ts";
-import { isThenable } from "./emitter.ts";
+import { isThenable } from "../contract/thenable.ts";
 
 /** How the listeners of a run's signal are called. */
 export interface SignalCalls {

@@ -8,9 +8,9 @@ import {
   type RunMiddleware,
   SchedulerError,
 } from "../contract/mod.ts";
+import { isThenable } from "../contract/thenable.ts";
 import type { Settlement } from "../machine/mod.ts";
 import { ScheduledContext } from "./context.ts";
-import { isThenable } from "./emitter.ts";
 import type { EndCause, Execution, Starter } from "./execution.ts";
 import { faultOf, isA, retryOf } from "./fault.ts";
 import type { EngineParts, Prepared, RunChanges, RunUnit } from "./parts.ts";

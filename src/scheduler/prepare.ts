@@ -1,6 +1,7 @@
 import { authorizeRun, validateInput } from "../client/mod.ts";
 import type { AnyTask, Principal, ScheduleDocument } from "../contract/mod.ts";
-import { isThenable, type Prepared } from "../engine/mod.ts";
+import { isThenable } from "../contract/thenable.ts";
+import type { Prepared } from "../engine/mod.ts";
 
 /** Validates a stored input again and asks the task whether its run may go on; at once where the task answers at once. */
 export function prepare(task: AnyTask, { definition }: ScheduleDocument): Prepared | Promise<Prepared> {

@@ -1,5 +1,5 @@
 import type { Logger } from "../contract/mod.ts";
-import { isThenable } from "../engine/mod.ts";
+import { isThenable } from "../contract/thenable.ts";
 
 /** A logger that cannot fail: one that throws, or whose promise is rejected, must not end a run or the process. */
 export function safeLogger(logger: Logger): Logger {

@@ -169,6 +169,23 @@ describe("creation", () => {
     await expect(client.at("slow", START, 2)).rejects.toEqual(refusal("invalid_input", /^input: not one$/));
   });
 
+  it("S4 waits for a schema that answers another library's promise", async () => {
+    const own = (value: unknown): InputSchema => ({
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        validate: () => ({ then: (done: (of: unknown) => void) => done(value) }),
+      },
+    } as never);
+    const tasks = [
+      task("refused", { input: own({ issues: [{ message: "never" }] }) }),
+      task("taken", { input: own({ value: 1 }) }),
+    ];
+    const { client } = await setUp({}, tasks);
+    expect((await client.at("taken", START, 1)).task).toBe("taken");
+    await expect(client.at("refused", START, 1)).rejects.toEqual(refusal("invalid_input", /^input: never$/));
+  });
+
   it("I5 a key answers the live schedule that has it, and onConflict says otherwise", async () => {
     const { host, client } = await setUp();
     const first = await client.after("t", "10s", 1, { key: "k" });

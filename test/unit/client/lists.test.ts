@@ -123,6 +123,43 @@ describe.each(STORES)("lists on %s", (_, store) => {
     expect(await ids(scheduler)).toEqual([elsewhere.id]);
   });
 
+  it("V3 L1 what a caller does to a filter or to options after the call changes nothing of it", async () => {
+    const { scheduler } = bench(store, [noop]);
+    const made = await scheduler.every(noop, "1h", undefined, { target: "a" });
+    await scheduler.every(noop, "1h", undefined, { target: "b" });
+    const filter = { target: "a" };
+    const list = scheduler.list(filter);
+    filter.target = "b";
+    expect((await list.page()).schedules.map(({ id }) => id)).toEqual([made.id]);
+    const listed: string[] = [];
+    for await (const { id } of list) listed.push(id);
+    expect(listed).toEqual([made.id]);
+    const calls = [
+      (change: object) => made.pause(change),
+      (change: object) => made.resume(change),
+      (change: object) => made.trigger(change),
+      (change: object) => made.update({ maxFaults: 7 }, change),
+      (change: object) => made.stop(change),
+    ];
+    // In a unit of work a call is read when those before it are through.
+    await scheduler.transaction(async (tx) => {
+      const slow = tx.every(noop, "2h");
+      const other = { abortRunning: false };
+      const stopped = tx.stop(made.id, other);
+      Object.assign(other, { abortRunning: "no" });
+      await slow;
+      expect(await stopped).toBe(true);
+      throw new Error("undone");
+    }).catch((error: Error) => expect(error.message).toBe("undone"));
+    for (const call of calls) {
+      const change: { ifRevision?: string } = { ifRevision: (await made.info()).revision };
+      const called = call(change);
+      change.ifRevision = "another";
+      await called;
+    }
+    expect(await scheduler.valid(made.id)).toBe(false);
+  });
+
   it("I6 listFor and stopFor reach past one page", async () => {
     const { scheduler } = bench(store, [noop]);
     await scheduler.createMany(Array.from({ length: 1_500 }, () => ({ task: noop, after: "1h", target: "x" })));

@@ -273,11 +273,17 @@ describe.each(STORES)("permissions on %s", (_, store) => {
       }),
       defineTask("rejects", { run: () => {}, authorize: () => Promise.reject(new Error("no")) }),
       defineTask("truthy", { run: () => {}, authorize: (() => "yes") as never }),
+      defineTask("another library's", {
+        run: () => {},
+        authorize: (({ id }: Principal) => ({ then: (done: (may: boolean) => void) => done(id === "alice") })) as never,
+      }),
     ];
     const { scheduler } = bench(store, tasks);
     const [alice, bob] = [scheduler.as({ id: "alice" }), scheduler.as({ id: "bob" })];
-    expect((await alice.after("later", "1h")).task).toBe("later");
-    await expect(bob.after("later", "1h")).rejects.toEqual(refusal("unknown_task", /"later"/));
+    for (const name of ["later", "another library's"]) {
+      expect((await alice.after(name, "1h")).task).toBe(name);
+      await expect(bob.after(name, "1h")).rejects.toEqual(refusal("unknown_task", new RegExp(`"${name}"`)));
+    }
     for (const name of ["throws", "rejects", "truthy"]) {
       await expect(alice.after(name, "1h")).rejects.toEqual(refusal("unknown_task", new RegExp(name)));
     }
@@ -377,6 +383,7 @@ describe.each(STORES)("stopping on %s", (_, store) => {
       [() => scheduler.stop("x".repeat(26), true as never), /^stop: true/],
       [() => scheduler.listFor(7 as never), /^target: 7/],
       [() => scheduler.stopFor("" as never), /^target: ""/],
+      [() => scheduler.stopFor("x", { abortRunning: 1 } as never), /^stopFor\.abortRunning: 1/],
       [() => scheduler.list({ limit: 0 }).page(), /^list\.limit: 0/],
       [() => scheduler.list({ limit: 1_001 }).page(), /^list\.limit: 1001/],
       [() => scheduler.list("x" as never).page(), /^list: "x"/],
@@ -388,6 +395,9 @@ describe.each(STORES)("stopping on %s", (_, store) => {
     );
     await expect(scheduler.stop("x".repeat(26), { abort: true } as never)).rejects.toEqual(
       refusal("unknown_option", /stop\.abort/),
+    );
+    await expect(scheduler.stopFor("x", { ifRevision: "y" } as never)).rejects.toEqual(
+      refusal("unknown_option", /stopFor\.ifRevision/),
     );
   });
 
