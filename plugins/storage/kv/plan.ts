@@ -152,8 +152,7 @@ export class Plan {
       const large = after === null ? undefined : tooLarge(before, after, write);
       if (large !== undefined) return { committed: false, reason: large };
       const earlier = this.writes.get(id);
-      mutations += mutationsOf(write) -
-        (earlier === undefined ? 0 : mutationsOf(earlier));
+      mutations += mutationsOf(write) - (earlier === undefined ? 0 : mutationsOf(earlier));
       bytes += write.bytes - (earlier?.bytes ?? 0);
       planned.push([id, write]);
       for (const { name } of write.joins) {
@@ -170,18 +169,22 @@ export class Plan {
     const over = this.#over(mutations, bytes, left.length);
     if (over !== undefined) return over;
     this.#shared.count(joined, left);
+    for (const [id, write] of planned) this.writes.set(id, write);
+    this.#mutations = mutations;
+    this.#bytes = bytes;
+    this.#applied(writes);
+    return undefined;
+  }
+
+  /** What was looked at for a group that is in the plan is to be checked, and those after it see what it did. */
+  #applied(writes: readonly Write[]): void {
+    const { seenIds, seenNames } = this.#documents;
     for (const write of writes) {
       this.#documents.apply(write);
       this.news ||= isNews(write.before, write.after);
     }
-    for (const [id, write] of planned) this.writes.set(id, write);
     for (const id of seenIds) this.#checkedIds.add(id);
-    for (const [text, key] of seenNames) {
-      this.#checkedNames.set(text, key);
-    }
-    this.#mutations = mutations;
-    this.#bytes = bytes;
-    return undefined;
+    for (const [text, key] of seenNames) this.#checkedNames.set(text, key);
   }
 
   #checks(): number {
