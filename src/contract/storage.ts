@@ -1,5 +1,5 @@
 import type { Clock, Logger } from "./clock.ts";
-import type { ScheduleDocument } from "./document.ts";
+import type { DocumentIndex, ScheduleDocument } from "./document.ts";
 import { SchedulerError, type SchedulerErrorOptions } from "./errors.ts";
 
 /** What a driver can do: the differences that are documented. Only these may skip a conformance case. */
@@ -130,6 +130,22 @@ export interface DocumentQuery {
   readonly limit: number;
   /** Ids after this one. */
   readonly after?: string;
+}
+
+/**
+ * Whether a document is one that a query is about, by what is indexed of it: for drivers that look through documents
+ * themselves. `limit` and `after` are about the page, and are not looked at.
+ */
+export function matchesQuery(index: DocumentIndex, query: DocumentQuery): boolean {
+  return (query.retired === true || index.live) &&
+    (query.owner === undefined || index.owner === query.owner) &&
+    (query.task === undefined || index.task === query.task) &&
+    (query.name === undefined || index.name === query.name) &&
+    (query.target === undefined || index.target === query.target) &&
+    (query.group === undefined || index.group === query.group) &&
+    (query.tag === undefined || index.tags.includes(query.tag)) &&
+    (query.dueBefore === undefined || (index.nextRun !== null && index.nextRun < query.dueBefore)) &&
+    (query.running !== true || index.running);
 }
 
 /** What is due in one lane. */

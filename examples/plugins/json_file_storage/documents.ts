@@ -1,9 +1,9 @@
 import {
-  type DocumentIndex,
   documentIndex,
   type DocumentQuery,
   type LaneBacklog,
   type Lookup,
+  matchesQuery,
   NameIndex,
   type ScheduleDocument,
   SchedulerError,
@@ -75,7 +75,7 @@ export class Documents {
   /** One page in order of id. */
   find(query: DocumentQuery): readonly ScheduleDocument[] {
     return [...this.all()]
-      .filter((document) => document.id > (query.after ?? "") && fits(documentIndex(document), query))
+      .filter((document) => document.id > (query.after ?? "") && matchesQuery(documentIndex(document), query))
       .sort((a, b) => a.id < b.id ? -1 : 1)
       .slice(0, query.limit);
   }
@@ -98,13 +98,4 @@ function refused(
 
 function inUse(what: string, id: string): SchedulerError {
   return new SchedulerError("conflict", `the ${what} is in use by schedule ${id}`, { details: { id } });
-}
-
-function fits(index: DocumentIndex, query: DocumentQuery): boolean {
-  return (query.retired === true || index.live) &&
-    (query.running !== true || index.running) &&
-    (query.tag === undefined || index.tags.includes(query.tag)) &&
-    (query.dueBefore === undefined || (index.nextRun !== null && index.nextRun < query.dueBefore)) &&
-    (["owner", "task", "name", "target", "group"] as const)
-      .every((key) => query[key] === undefined || query[key] === index[key]);
 }

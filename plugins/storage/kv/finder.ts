@@ -1,7 +1,7 @@
 import {
-  type DocumentIndex,
   type DocumentQuery,
   type LaneBacklog,
+  matchesQuery,
   MAX_KV_LIST_BATCH,
   MAX_PAGE,
   type ScheduleDocument,
@@ -84,7 +84,7 @@ export class Finder {
         const { id, entry } = page[i]!;
         if (!this.#leadsTo(entry, id, read?.stored)) {
           if (!isWake(this.#keys, entry)) await this.#repair(entry, id, read);
-        } else if (fits(read!.stored.index, query)) {
+        } else if (matchesQuery(read!.stored.index, query)) {
           found.push(read!.stored.document);
         }
         if (found.length >= limit) return found;
@@ -210,17 +210,4 @@ function pageSize(limit: number): number {
 /** Whether an entry tells of others' waking as well: whoever takes what is due leaves it. */
 function isWake(keys: Keys, entry: KvEntryLike): boolean {
   return entry.key[1] === keys.wakes[1] && readWake(entry).shared !== undefined;
-}
-
-function fits(index: DocumentIndex, query: DocumentQuery): boolean {
-  return (query.retired === true || index.live) &&
-    (query.owner === undefined || index.owner === query.owner) &&
-    (query.task === undefined || index.task === query.task) &&
-    (query.name === undefined || index.name === query.name) &&
-    (query.target === undefined || index.target === query.target) &&
-    (query.group === undefined || index.group === query.group) &&
-    (query.tag === undefined || index.tags.includes(query.tag)) &&
-    (query.dueBefore === undefined ||
-      (index.nextRun !== null && index.nextRun < query.dueBefore)) &&
-    (query.running !== true || index.running);
 }

@@ -3,6 +3,7 @@ import {
   documentIndex,
   type DocumentQuery,
   type LaneBacklog,
+  matchesQuery,
   type ScheduleDocument,
   SchedulerError,
   type Selector,
@@ -99,7 +100,7 @@ export class Table {
     for (let i = query.after === undefined ? 0 : firstAfter(ids, query.after); i < ids.length; i++) {
       if (page.length >= query.limit) break;
       const entry = this.#entries.get(ids[i]!);
-      if (entry !== undefined && fits(entry.index, query)) page.push(entry.document);
+      if (entry !== undefined && matchesQuery(entry.index, query)) page.push(entry.document);
     }
     return page;
   }
@@ -225,16 +226,4 @@ function firstAfter(ids: readonly string[], after: string): number {
     else low = middle + 1;
   }
   return low;
-}
-
-function fits(index: DocumentIndex, query: DocumentQuery): boolean {
-  return (query.retired === true || index.live) &&
-    (query.owner === undefined || index.owner === query.owner) &&
-    (query.task === undefined || index.task === query.task) &&
-    (query.name === undefined || index.name === query.name) &&
-    (query.target === undefined || index.target === query.target) &&
-    (query.group === undefined || index.group === query.group) &&
-    (query.tag === undefined || index.tags.includes(query.tag)) &&
-    (query.dueBefore === undefined || (index.nextRun !== null && index.nextRun < query.dueBefore)) &&
-    (query.running !== true || index.running);
 }
