@@ -161,10 +161,9 @@ export class Host implements ClientHost {
     if (this.#closed || (this.#closing !== undefined && !draining)) throw closed();
   }
 
-  async ready(draining = false): Promise<void> {
+  ready(draining = false): Promise<void> | undefined {
     this.assertOpen(draining);
-    if (this.#opened) return;
-    await (this.#opening ??= this.#open());
+    return this.#opened ? undefined : this.#opening ??= this.#open();
   }
 
   async #open(): Promise<void> {

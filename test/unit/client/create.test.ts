@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { createScheduler } from "../../../mod.ts";
 import { createClient, SYSTEM_PRINCIPAL } from "../../../src/client/mod.ts";
 import type { AnyTask, InputSchema, ScheduleClient } from "../../../src/contract/mod.ts";
 import { type MemoryHost, memoryHost, refusal, START, task } from "./memory_host.ts";
@@ -167,6 +168,17 @@ describe("creation", () => {
     const { client } = await setUp({}, [task("slow", { input: slow })]);
     expect((await client.at("slow", START, 1)).task).toBe("slow");
     await expect(client.at("slow", START, 2)).rejects.toEqual(refusal("invalid_input", /^input: not one$/));
+  });
+
+  it("I2 is checked within the call once the store is open, so that thousands cost no turns of the event loop", async () => {
+    let asked = 0;
+    const counted = task("counted", { authorize: () => ++asked > 0 });
+    const scheduler = createScheduler({ tasks: [counted] });
+    await scheduler.at(counted, START);
+    const made = scheduler.at(counted, START);
+    expect(asked).toBe(2);
+    await made;
+    await scheduler.close();
   });
 
   it("S4 waits for a schema that answers another library's promise", async () => {
