@@ -115,12 +115,14 @@ async function whenReady<T>(host: ClientHost, work: () => T | Promise<T>): Promi
 
 /** Opening may want the very connection that the transaction has, or a lock of it: neither may wait for the other for ever. */
 async function openInTime(host: ClientHost): Promise<void> {
+  const opening = host.ready();
+  if (opening === undefined) return;
   let cancel = () => {};
   const late = new Promise<never>((_resolve, reject) => {
     cancel = host.clock.setTimer(() => reject(notOpen()), MAX_ENLIST_OPEN_MS);
   });
   try {
-    await Promise.race([host.ready(), late]);
+    await Promise.race([opening, late]);
   } finally {
     cancel();
   }
