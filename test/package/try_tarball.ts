@@ -25,17 +25,21 @@ const LIBRARIES = [["es2022"], ["esnext", "dom"]];
 const OF_THE_WEB = ["@ostinato/scheduler/http"];
 /** The versions of Node that are tried: the oldest that is supported, and those after it. */
 const NODES = [22, 24, 26];
+/** The oldest TypeScript that is supported, which is tried beside the repository's own. */
+const OLDEST_TYPESCRIPT = "5.7";
 
 const tarball = resolve(process.argv[2] ?? "");
 const work = mkdtempSync(join(tmpdir(), "tarball-"));
 const project = mkProject("empty");
+const tsc = join(ROOT, "node_modules/.bin/tsc");
 try {
   checkContents();
   const subpaths = install();
-  checkTypes(subpaths);
+  const oldestTsc = installOldestTsc();
+  checkTypes(subpaths, oldestTsc);
   const runtimes = installRuntimes();
   await checkImports(subpaths, runtimes);
-  await checkPrograms(runtimes);
+  await checkPrograms(runtimes, oldestTsc);
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
@@ -81,18 +85,29 @@ function npmInstall(directory: string, ...packages: string[]): void {
   execFileSync("npm", ["install", ...quiet, ...packages], { cwd: directory, encoding: "utf8", timeout: 240_000 });
 }
 
+/** The oldest TypeScript that the README names, apart from the project. */
+function installOldestTsc(): string {
+  const directory = mkProject("compiler");
+  npmInstall(directory, `typescript@${OLDEST_TYPESCRIPT}`);
+  const command = join(directory, "node_modules/.bin/tsc");
+  assert.ok(run(command, "--version").startsWith(`Version ${OLDEST_TYPESCRIPT}.`), "the oldest TypeScript");
+  return command;
+}
+
 /** Types hold for whoever type-checks libraries too, has installed no types of his own, and knows no DOM. */
-function checkTypes(subpaths: readonly string[]): void {
+function checkTypes(subpaths: readonly string[], oldestTsc: string): void {
   for (const lib of LIBRARIES) {
     const known = subpaths.filter((subpath) => lib.includes("dom") || !OF_THE_WEB.includes(subpath));
     const together = consumer("consumer", known);
     for (const [name, resolution] of Object.entries(RESOLUTIONS)) {
-      compile(`${name}-${lib.join("-")}`, { ...STRICT, ...resolution, lib }, together);
+      compile(tsc, `${name}-${lib.join("-")}`, { ...STRICT, ...resolution, lib }, together);
     }
+    compile(oldestTsc, `oldest-${lib.join("-")}`, { ...STRICT, ...RESOLUTIONS.nodenext, lib }, together);
     // Each by itself as well: together, what one of them brings of the world's types would do for the others.
     for (const [i, subpath] of known.entries()) {
       const options = { ...STRICT, ...RESOLUTIONS.preserve, lib };
-      compile(`${subpath} ${lib.join("-")}`.replaceAll(/[@/]/g, "-"), options, consumer(`consumer_${i}`, [subpath]));
+      const name = `${subpath} ${lib.join("-")}`.replaceAll(/[@/]/g, "-");
+      compile(tsc, name, options, consumer(`consumer_${i}`, [subpath]));
     }
   }
 }
@@ -103,10 +118,10 @@ function consumer(name: string, subpaths: readonly string[]): string {
   return `${name}.ts`;
 }
 
-function compile(name: string, compilerOptions: object, ...files: string[]): void {
+function compile(compiler: string, name: string, compilerOptions: object, ...files: string[]): void {
   writeFileSync(join(project, `${name}.json`), JSON.stringify({ compilerOptions, files }));
   try {
-    run(join(ROOT, "node_modules/.bin/tsc"), "-p", `${name}.json`);
+    run(compiler, "-p", `${name}.json`);
   } catch (error) {
     throw new Error(`types of ${files.join(", ")} under ${name}:\n${(error as { readonly stdout: string }).stdout}`, {
       cause: error,
@@ -149,7 +164,7 @@ async function checkImports(subpaths: readonly string[], runtimes: readonly Runt
 }
 
 /** The README's programs, as they are written there, type-check, run and end; the first of them on every runtime. */
-async function checkPrograms(runtimes: readonly Runtime[]): Promise<void> {
+async function checkPrograms(runtimes: readonly Runtime[], oldestTsc: string): Promise<void> {
   const readme = readFileSync(join(ROOT, "README.md"), "utf8");
   const programs = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, program]) => program!);
   const files = programs.map((program, i) => {
@@ -160,8 +175,10 @@ async function checkPrograms(runtimes: readonly Runtime[]): Promise<void> {
   npmInstall(project, "better-sqlite3@13", "kysely", "zod", "@types/node@24", "@types/better-sqlite3");
   for (const [name, resolution] of Object.entries(RESOLUTIONS)) {
     const options = { ...STRICT, ...resolution, types: ["node"], skipLibCheck: true };
-    compile(`first-${name}`, { ...options, lib: ["es2022"] }, files[0]!);
-    compile(`readme-${name}`, { ...options, lib: ["es2022", "dom"] }, ...files);
+    compile(tsc, `first-${name}`, { ...options, lib: ["es2022"] }, files[0]!);
+    for (const compiler of [tsc, oldestTsc]) {
+      compile(compiler, `readme-${name}`, { ...options, lib: ["es2022", "dom"] }, ...files);
+    }
   }
   run("deno", "check", "--quiet", "--node-modules-dir=manual", ...files);
   for (const runtime of runtimes) assert.equal((await runProgram(runtime, files[0]!)).split("\n")[0], "hello world");

@@ -4,14 +4,17 @@ export type SqlValue = string | number | null;
 /** A row as the database hands it over. */
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** The few methods of a prepared statement that are used: `node:sqlite`'s and better-sqlite3's both fit. */
+/**
+ * The few methods of a prepared statement that are used: `node:sqlite`'s and better-sqlite3's both fit. Each parameter is an
+ * {@linkcode SqlValue}; the types do not say so, because TypeScript before 6 takes those of better-sqlite3 for narrower.
+ */
 export interface SqliteStatementLike {
   /** Executes it, for its effect. */
-  run(...parameters: SqlValue[]): unknown;
+  run(...parameters: unknown[]): unknown;
   /** Executes it and answers the first row, as an object by column. */
-  get(...parameters: SqlValue[]): unknown;
+  get(...parameters: unknown[]): unknown;
   /** Executes it and answers all rows. */
-  all(...parameters: SqlValue[]): unknown[];
+  all(...parameters: unknown[]): unknown[];
 }
 
 /**
