@@ -98,5 +98,6 @@ export function show(value: unknown): string {
   if (typeof value === "bigint") return `${value}n`;
   if (value === null || typeof value !== "object") return typeof value === "function" ? "a function" : String(value);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "an invalid Date" : value.toISOString();
+  if (value instanceof Promise) return "a promise";
   return Array.isArray(value) ? `an array of ${value.length}` : "an object";
 }

@@ -25,40 +25,6 @@ async function opened(options: PostgresOptions): Promise<Storage> {
   return storage;
 }
 
-describe("postgres: options", () => {
-  const pool = { connect() {}, end() {}, on() {}, removeListener() {} } as never;
-  const cases: [string, unknown, string][] = [
-    ["no options", undefined, "options: undefined"],
-    ["another connection string", "mysql://root:secret@localhost", 'url: "another text"'],
-    ["nothing to connect to", {}, 'options: "none"'],
-    ["two things to connect to", { url: "postgres://a", pool }, 'options: "url and pool"'],
-    [
-      "an unknown key",
-      { url: "postgres://a", connectionString: "postgres://b:secret@c" },
-      '"connectionString"; expected only',
-    ],
-    ["a pool that is none", { pool: {} }, "pool: an object"],
-    ["a Kysely that is none", { kysely: {} }, "kysely: an object"],
-    ["a transaction as Kysely", { kysely: { isTransaction: true, withoutPlugins() {} } }, "a transaction"],
-    ["a quote in the schema (B127)", { pool, schema: 'a"; drop table x; --' }, "schema: "],
-    ["a schema of the server's", { pool, schema: "pg_mine" }, "schema: "],
-    ["a schema of 64 bytes (B127)", { pool, schema: "s".repeat(64) }, "schema: "],
-    ["a quote in the prefix (B127)", { pool, tablePrefix: "it's" }, "tablePrefix: "],
-    ["a prefix whose names would be cut (B127)", { pool, tablePrefix: "p".repeat(41) }, "tablePrefix: "],
-    ["another way to migrate", { pool, migrate: "yes" }, "migrate: "],
-    ["a poll interval that is none", { pool, pollInterval: "5 parsecs" }, "pollInterval: "],
-    ["a poll interval of nothing", { pool, pollInterval: 0 }, "pollInterval: "],
-    ["a pool size beside a pool", { pool, poolSize: 3 }, "poolSize: "],
-    ["a pool size of nothing", { url: "postgres://a", poolSize: 0 }, "poolSize: "],
-    ["a listener that cannot be made", { kysely: { withoutPlugins() {} }, listen: true }, "listen: "],
-    ["a listener's address that is none", { pool, listen: "localhost" }, "listen: "],
-  ];
-  it.each(cases)("refuses %s, naming it and never a password", (_, options, named) => {
-    expect(() => postgres(options as never)).toThrow(named);
-    expect(() => postgres(options as never)).not.toThrow("secret");
-  });
-});
-
 describe("postgres: opening and migrating", () => {
   for (const [what, poolSize] of [["pools", 3], ["pools of one connection", 1]] as const) {
     it(`M7 B122 ten instances on ${what} start at once on an empty database`, async () => {

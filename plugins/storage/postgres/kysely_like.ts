@@ -1,5 +1,3 @@
-import { show } from "../../../src/contract/mod.ts";
-
 /** What runs a compiled query of Kysely. */
 export interface KyselyExecutorLike {
   /** Runs it and answers its rows. The type of the query is left to the copy of Kysely that it goes to. */
@@ -22,9 +20,7 @@ export interface KyselyLike {
   withoutPlugins(): KyselyExecutorLike & { transaction(): KyselyTransactionsLike };
 }
 
-/** Whether a value is shaped like a Kysely that is no transaction. */
-export function readKysely(given: unknown): KyselyLike | string {
-  const { isTransaction, withoutPlugins } = (given ?? {}) as Partial<KyselyLike>;
-  if (typeof withoutPlugins !== "function") return show(given);
-  return isTransaction === true ? "a transaction" : given as KyselyLike;
+/** Whether a value is shaped like a Kysely, or like a transaction of one. */
+export function isKysely(value: unknown): value is KyselyLike {
+  return typeof (value as Partial<KyselyLike> | null | undefined)?.withoutPlugins === "function";
 }

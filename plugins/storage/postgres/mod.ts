@@ -5,7 +5,9 @@
  * @module
  */
 import type { Storage } from "../../../src/contract/mod.ts";
+import type { KyselyLike } from "./kysely_like.ts";
 import { type MigrationOptions, type PostgresOptions, readMigrationOptions, readOptions } from "./options.ts";
+import type { PgPoolLike } from "./pg_like.ts";
 import { SCHEMA_VERSION, schemaSql } from "./schema.ts";
 import { PostgresStorage } from "./storage.ts";
 
@@ -16,7 +18,7 @@ export type { PgClientLike, PgPoolClientLike, PgPoolLike, PgQueryValue, PgResult
 /**
  * A store in a PostgreSQL database. What is passed in (a pool, a Kysely) is not closed with it.
  *
- * @param options A connection string, or options.
+ * @param options A connection string, a pool of `pg`, a Kysely, or options.
  * @throws {SchedulerError} `config_invalid` when an option does not fit. Opening it may throw `store_unavailable` (no
  * server, no such database, no rights, a standby, an encoding other than UTF8, tables that are missing with `migrate: "manual"`), `store_too_new`, and
  * `config_invalid` where a connection string needs the package `pg` and there is none.
@@ -28,8 +30,19 @@ export type { PgClientLike, PgPoolClientLike, PgPoolLike, PgQueryValue, PgResult
  * const storage = postgres("postgres://app@localhost/app");
  * const apart = postgres({ url: "postgres://app@localhost/app", schema: "billing", poolSize: 3 });
  * ```
+ *
+ * @example What the application has
+ * ```ts
+ * import { postgres } from "@ostinato/scheduler/postgres";
+ * import { Kysely, PostgresDialect } from "kysely";
+ * import pg from "pg";
+ *
+ * const pool = new pg.Pool({ connectionString: "postgres://app@localhost/app" });
+ * const storage = postgres(pool); // the same as postgres({ pool })
+ * const other = postgres(new Kysely({ dialect: new PostgresDialect({ pool }) })); // the same as postgres({ kysely })
+ * ```
  */
-export function postgres(options: string | PostgresOptions): Storage {
+export function postgres(options: string | PgPoolLike | KyselyLike | PostgresOptions): Storage {
   return new PostgresStorage(readOptions(options));
 }
 

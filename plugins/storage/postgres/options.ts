@@ -1,7 +1,7 @@
-import { type Duration, parseDuration, SchedulerError, show } from "../../../src/contract/mod.ts";
+import { type Duration, isPlainObject, parseDuration, SchedulerError, show } from "../../../src/contract/mod.ts";
 import { readTablePrefix } from "../sql/tables.ts";
-import { type KyselyLike, readKysely } from "./kysely_like.ts";
-import type { PgPoolLike } from "./pg_like.ts";
+import { isKysely, type KyselyLike } from "./kysely_like.ts";
+import { isClient, isPool, type PgPoolLike } from "./pg_like.ts";
 
 /** Options of {@linkcode postgres}. Exactly one of `url`, `pool` and `kysely` is given. */
 export interface PostgresOptions extends SchemaOptions {
@@ -20,9 +20,9 @@ export interface PostgresOptions extends SchemaOptions {
   readonly migrate?: "auto" | "manual";
   /**
    * Whether other instances' deadlines are learnt at once, by LISTEN on a connection of its own, rather than by polling.
-   * A connection string says where that connection goes: past a PgBouncer that pools transactions, or with `kysely`. Where
-   * nothing comes in, as behind such a pooler, it polls and logs a warning.
-   * Default `true`, or `false` with `kysely`.
+   * A connection string says where that connection goes: past a PgBouncer that pools transactions, or with `kysely`, which
+   * does not tell where its database is. Where nothing comes in, as behind such a pooler, it polls and logs a warning.
+   * Default `true`; a `kysely` without it polls, and says so when it is opened.
    */
   readonly listen?: boolean | string;
   /** How often the database is asked for what others have changed while there is no listener: from 10 ms. Default 3 s. */
@@ -77,15 +77,22 @@ const MIN_POLL_MS = 10;
  *
  * @throws {SchedulerError} `config_invalid`, naming the option.
  */
-export function readOptions(given: string | PostgresOptions): PostgresSettings {
-  const options: PostgresOptions = typeof given === "string" ? { url: given } : given;
-  checkKeys(options, KEYS, "a connection string or an object");
+export function readOptions(given: string | PgPoolLike | KyselyLike | PostgresOptions): PostgresSettings {
+  const options = asOptions(given);
+  checkKeys(options, KEYS, "a connection string, a pool of pg, a Kysely, or an object of options");
   const { migrate = "auto", pollInterval = DEFAULT_POLL_MS } = options;
   if (migrate !== "auto" && migrate !== "manual") throw invalid("migrate", migrate, '"auto" or "manual"');
   const pollMs = parseDuration(pollInterval, "postgres: pollInterval");
   if (pollMs < MIN_POLL_MS) throw invalid("pollInterval", pollInterval, `a duration from ${MIN_POLL_MS} ms`);
   const source = readSource(options);
   return { ...readPlace(options), source, migrate, listen: readListen(options.listen, source), pollMs };
+}
+
+/** What has the methods of a pool or of a Kysely is one, whatever else it has. */
+function asOptions(given: string | PgPoolLike | KyselyLike | PostgresOptions): PostgresOptions {
+  if (typeof given === "string") return { url: given };
+  if (isKysely(given)) return { kysely: given };
+  return isPool(given) ? { pool: given } : given;
 }
 
 /** Reads the argument of {@linkcode migrationSql}. */
@@ -115,22 +122,38 @@ function readPlace({ schema = DEFAULT_SCHEMA, tablePrefix }: SchemaOptions): Sch
 
 function readSource({ url, poolSize, pool, kysely }: PostgresOptions): PostgresSource {
   const given = Object.entries({ url, pool, kysely }).filter(([, value]) => value !== undefined).map(([key]) => key);
-  if (given.length !== 1) throw invalid("options", given.join(" and ") || "none", "one of url, pool and kysely");
+  if (given.length !== 1) throw refused("options", given.join(" and ") || "none", "one of url, pool and kysely");
   if (url !== undefined) return { url: readUrl("url", url), poolSize: readPoolSize(poolSize) };
   if (poolSize !== undefined) throw invalid("poolSize", poolSize, `nothing beside ${given[0]}`);
-  if (pool !== undefined) {
-    if ([pool?.connect, pool?.end, pool?.on].every((method) => typeof method === "function")) return { pool };
-    throw invalid("pool", pool, "a pool of pg");
-  }
-  const read = readKysely(kysely);
-  if (typeof read !== "string") return { kysely: read };
-  throw invalid("kysely", kysely, `a Kysely that is no transaction; got ${read}`);
+  return pool === undefined ? { kysely: readKysely(kysely) } : { pool: readPool(pool) };
+}
+
+function readPool(pool: unknown): PgPoolLike {
+  if (isClient(pool)) throw refused("pool", "a client of pg", "a pool of pg");
+  if (isPool(pool)) return pool;
+  throw invalid("pool", pool, "a pool of pg");
+}
+
+function readKysely(kysely: unknown): KyselyLike {
+  if (!isKysely(kysely)) throw invalid("kysely", kysely, "a Kysely");
+  if (kysely.isTransaction !== true) return kysely;
+  throw refused("kysely", "a transaction", "the Kysely that begins it; a transaction is for scheduler.within");
 }
 
 function readUrl(option: string, url: unknown): string {
-  // The value is not shown: it may hold a password.
-  if (typeof url === "string" && /^postgres(ql)?:\/\//.test(url)) return url;
-  throw invalid(option, typeof url === "string" ? "another text" : url, 'a text that begins with "postgres://"');
+  if (typeof url !== "string") throw invalid(option, url, EXPECTED_URL);
+  if (/^postgres(ql)?:\/\//.test(url)) return url;
+  throw refused(option, describeUrl(url), EXPECTED_URL);
+}
+
+const EXPECTED_URL = 'a text that begins with "postgres://"';
+
+/** The value is not shown: it may hold a password. */
+function describeUrl(url: string): string {
+  if (url === "") return "an empty text";
+  if (/^\s/.test(url)) return "a text that begins with white space";
+  const [scheme] = /^[a-z][a-z0-9+.-]{0,20}:\/\//i.exec(url) ?? [];
+  return scheme === undefined ? 'a text without "://"' : `a text that begins with ${show(scheme)}`;
 }
 
 function readPoolSize(size: number = DEFAULT_POOL_SIZE): number {
@@ -139,7 +162,7 @@ function readPoolSize(size: number = DEFAULT_POOL_SIZE): number {
 }
 
 function readListen(listen: boolean | string | undefined, source: PostgresSource): boolean | string {
-  if (listen === undefined) return !("kysely" in source);
+  if (listen === undefined) return true;
   if (typeof listen === "string") return readUrl("listen", listen);
   if (typeof listen !== "boolean") throw invalid("listen", listen, "a boolean or a connection string");
   if (listen && "kysely" in source) throw invalid("listen", listen, "a connection string, or false, with kysely");
@@ -147,7 +170,8 @@ function readListen(listen: boolean | string | undefined, source: PostgresSource
 }
 
 function checkKeys(options: object, keys: readonly string[], expected: string): void {
-  if (typeof options !== "object" || options === null) throw invalid("options", options, expected);
+  if (options instanceof Promise) throw invalid("options", options, "what it resolves to");
+  if (!isPlainObject(options)) throw invalid("options", options, expected);
   for (const key of Object.keys(options)) {
     // Without its value, which may hold a password.
     if (!keys.includes(key)) throw invalid("options", key, `only ${keys.join(", ")}`);
@@ -155,7 +179,12 @@ function checkKeys(options: object, keys: readonly string[], expected: string): 
 }
 
 function invalid(option: string, given: unknown, expected: string): SchedulerError {
-  return new SchedulerError("config_invalid", `postgres: ${option}: ${show(given)}; expected ${expected}`, {
-    details: { option, given: show(given) },
+  return refused(option, show(given), expected);
+}
+
+/** The error about what is described rather than shown. */
+function refused(option: string, given: string, expected: string): SchedulerError {
+  return new SchedulerError("config_invalid", `postgres: ${option}: ${given}; expected ${expected}`, {
+    details: { option, given },
   });
 }

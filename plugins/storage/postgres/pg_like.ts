@@ -40,3 +40,16 @@ export interface PgPoolLike {
   /** Takes a listener back. */
   removeListener(event: "acquire", listener: (client: PgClientLike) => void): unknown;
 }
+
+const POOL_METHODS = ["connect", "end", "on", "removeListener"] as const;
+
+/** Whether a value has what is used of a pool. */
+export function isPool(value: unknown): value is PgPoolLike {
+  const methods = (value ?? {}) as Partial<PgPoolLike>;
+  return POOL_METHODS.every((method) => typeof methods[method] === "function");
+}
+
+/** Whether it is a single connection of `pg`, which has a pool's methods but connects once. */
+export function isClient(value: unknown): value is PgPoolLike {
+  return isPool(value) && "processID" in value;
+}
