@@ -1,3 +1,4 @@
+import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createScheduler, defineTask } from "../../mod.ts";
@@ -57,6 +58,10 @@ function arrange() {
   return { schema, pool };
 }
 
+function kyselyOn(connectionString: string): Kysely<unknown> {
+  return new Kysely({ dialect: new PostgresDialect({ pool: testPool(connectionString) }) });
+}
+
 /** Hints that a store gives, and a way to wait for the next. */
 function hints(storage: Storage): { count(): number; next(): Promise<void> } {
   let count = 0;
@@ -98,6 +103,7 @@ describe("postgres: wake-ups", () => {
     "a pool": () => pooled(),
     "a pool that hides its password": () => pooled(parts()),
     "an address of its own": () => ({ ...pooled(), listen: url }),
+    "a Kysely and an address": () => ({ kysely: kyselyOn(url), url: undefined as never, listen: url }),
   };
   for (const [what, source] of Object.entries(sources)) {
     it(`M6 another handle's creation is heard of at once, without any timer, with ${what}`, async () => {
@@ -110,6 +116,21 @@ describe("postgres: wake-ups", () => {
       }
     });
   }
+
+  it("M6 a Kysely without an address polls, and says so once at opening unless it was told to", async () => {
+    const said = async (options: PostgresOptions) => {
+      const infos: string[] = [];
+      const logger = { ...console, info: (message: string) => void infos.push(message) };
+      const storage = postgres({ kysely: kyselyOn(url), schema: arrange().schema, ...options });
+      onTestFinished(() => storage.close());
+      await storage.open({ ...context, logger });
+      storage.subscribe!(() => {});
+      return infos;
+    };
+    expect(await said({})).toEqual([expect.stringMatching(/every 3000 ms; give listen: "postgres:/)]);
+    expect(await said({ listen: false })).toEqual([]);
+    expect(await said({ listen: url })).toEqual([]);
+  });
 
   it("M6 an abort of a run is heard of; claims, settlements, removals and deadlines far off are not", async () => {
     const { time, writing, listening, heard } = await pair();

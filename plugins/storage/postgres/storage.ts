@@ -97,8 +97,14 @@ export class PostgresStorage implements Storage {
     const sender = crypto.randomUUID();
     const channel = `ostinato ${storeId}`;
     const tell = (channel: string) => database.run("telling others", statements.notify, { channel, sender });
+    const connect = listenerFactory(source, listen);
+    if (connect === undefined && listen !== false) {
+      logger.info(
+        `postgres: what other instances change is noticed every ${pollMs} ms; give listen: "postgres://…" to have it told at once`,
+      );
+    }
     const subscribers = new Subscribers({
-      connect: listenerFactory(source, listen),
+      connect,
       channel,
       tell,
       sender,
