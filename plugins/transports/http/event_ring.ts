@@ -114,5 +114,5 @@ function told({ name, event }: ObservedEvent): unknown {
   }
   if (name !== "faulted") return event;
   const { name: error, message, at } = event.fault;
-  return { ...event, fault: { name: error, message, at } };
+  return { ...event, fault: { name: error, message, at: new Date(at) } };
 }
