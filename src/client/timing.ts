@@ -1,3 +1,4 @@
+import { cronCadence } from "../calendar/mod.ts";
 import {
   type Duration,
   type Instant,
@@ -116,6 +117,8 @@ function cronSpec(host: ClientHost, request: SpecRequest, before?: StoredSpec): 
   }
   const timezone = core.timezone ?? old?.timezone ?? host.defaults.timezone ?? "UTC";
   const dst = core.dst ?? old?.dst ?? {};
+  // Found again where the schedule is armed; read here, where the place that it was given in is known.
+  if (timing !== undefined) cronCadence(cron, { timezone, dst, seed: core.name ?? "", where: `${prefix}cron` });
   return {
     kind: "cron",
     cron,

@@ -49,6 +49,20 @@ describe("refusals", () => {
     ["POST", "/v1/transactions", undefined, "transaction: nothing given; expected an array"],
     ["POST", "/v1/transactions", [{ stop: 7 }], "transaction[0].stop: 7 is not accepted; expected text"],
     ["POST", "/v1/sync", { group: "g" }, "sync.schedules: nothing given; expected an array"],
+    [
+      "POST",
+      "/v1/schedules",
+      [every, { task: "beat", cron: "@dayly" }],
+      'createMany[1].cron: "@dayly" is not a cron expression: it is no nickname that is known here; expected @yearly, @annually, ' +
+      "@monthly, @weekly, @daily, @midnight, @hourly",
+    ],
+    [
+      "POST",
+      "/v1/sync",
+      { group: "g", schedules: [{ ...every, name: "a" }, { task: "beat", name: "b", cron: "0 0 30 2 *" }] },
+      'sync[1].cron: "0 0 30 2 *" is not a cron expression in its day-of-month field: "30" in month "2" on weekday "*" ' +
+      "never comes; expected a date that exists",
+    ],
     ["POST", "/v1/sync", { group: "g", schedules: [7] }, "sync[0]: 7 is not accepted; expected an object"],
     ["POST", "/v1/invoke", null, "body: null is not accepted; expected an object"],
     [
