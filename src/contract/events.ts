@@ -55,7 +55,7 @@ export interface SchedulerEvents {
   readonly updated: { readonly schedule: EventSchedule };
   /** A live schedule was stopped. */
   readonly stopped: { readonly schedule: EventSchedule };
-  /** A schedule will not fire again, and why (L4). */
+  /** A schedule will not fire again, and why (L4). With no listener an end that nobody wished for goes to the logger. */
   readonly retired: { readonly schedule: EventSchedule; readonly reason: string };
   /** A run has its slot: its input is checked and its handler called next. */
   readonly started: { readonly schedule: EventSchedule; readonly run: EventRun };

@@ -61,7 +61,16 @@ export function tellLeaseLost(emitter: Emitter, { document, run }: Execution): v
   }
 }
 
-/** Tells listeners what a committed step did; a fault that nobody listens to is logged, so that none is silent. */
+/** Ends that nobody wished for. */
+const BAD_ENDS: ReadonlySet<string> = new Set([
+  "failed",
+  "lost",
+  "max_faults",
+  "invalid_target",
+  "deadline_out_of_range",
+]);
+
+/** Tells listeners what a committed step did; a fault or a bad end that nobody listens to is logged: none is silent. */
 export function tell(
   { emitter, logger }: Pick<EngineParts, "emitter" | "logger">,
   document: ScheduleDocument,
@@ -71,6 +80,7 @@ export function tell(
     ? (effect.settlement.outcome === "succeeded" ? "succeeded" : "faulted")
     : effect.type;
   if (name === "faulted" && !emitter.hasListener(name)) logFault(logger, document, effect);
+  if (name === "retired" && !emitter.hasListener(name)) logEnd(logger, document, effect);
   if (!emitter.has(name)) return;
   const schedule = eventSchedule(document);
   switch (effect.type) {
@@ -122,5 +132,12 @@ function logFault(logger: Logger, { id, definition }: ScheduleDocument, effect: 
   const { name, message } = settlement.fault ?? { name: "Error", message: "the run failed" };
   logger.error(
     `run ${runId(id, run.fence)} of ${definition.name ?? definition.task} faulted: ${name}: ${message}${next}`,
+  );
+}
+
+function logEnd(logger: Logger, { id, definition }: ScheduleDocument, effect: Told): void {
+  if (effect.type !== "retired" || !BAD_ENDS.has(effect.reason)) return;
+  logger.error(
+    `schedule ${id} of ${definition.name ?? definition.task} has retired and will not run again: ${effect.reason}`,
   );
 }

@@ -62,8 +62,8 @@ export interface SchedulerConfig<
   /** How long the record of a retired schedule is kept (L3). Default `"60s"`. */
   readonly retention?: Duration;
   /**
-   * Where messages go: faults that nobody listens to, and trouble with the store. Default: warnings and errors to the
-   * console.
+   * Where messages go: faults and bad ends that nobody listens to, and trouble with the store. Default: warnings and
+   * errors to the console.
    */
   readonly logger?: Logger;
   /** Where time comes from; `manualClock` of `./testing` in tests. Default: the machine's. */

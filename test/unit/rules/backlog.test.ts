@@ -95,3 +95,29 @@ it("F1 a fault that is observed and that nobody listens to is logged all the sam
   await w.clock.advance(0);
   expect(w.messages.map(({ text }) => text).join(), "now somebody listens").not.toContain("out of paper");
 });
+
+it("L4 a schedule that retires by its faults is logged where nobody listens, one that is through is not", async () => {
+  const w = world("memory");
+  const bad = defineTask("bad", () => {
+    throw new Error("out of paper");
+  });
+  const scheduler = await w.start({ tasks: [bad, work] });
+  const ends = () =>
+    w.messages.filter(({ text }) => text.includes("has retired")).map(({ text }) => text.split(": ")[1]);
+  await scheduler.every(bad, "1m", undefined, { name: "poll", maxFaults: 2 });
+  await w.clock.advance("1m");
+  await scheduler.at(work, START);
+  await w.clock.advance(0);
+  expect(ends()).toEqual([]);
+  await w.clock.advance("1m");
+  await scheduler.at(bad, START);
+  await w.clock.advance(0);
+  expect(ends()).toEqual(["max_faults", "failed"]);
+  expect(w.messages.map(({ text }) => text)).toContainEqual(
+    expect.stringMatching(/^schedule \w{26} of poll has retired/),
+  );
+  scheduler.on("retired", () => {});
+  await scheduler.at(bad, START);
+  await w.clock.advance(0);
+  expect(ends(), "now somebody listens").toHaveLength(2);
+});
