@@ -43,7 +43,7 @@ export function notYours(id: string): SchedulerError {
 
 /** The error for an id that names no schedule. */
 export function notFound(id: string): SchedulerError {
-  return new SchedulerError("not_found", `schedule ${String(id).slice(0, 80)}: there is none of this id`, {
-    details: { id },
-  });
+  const message = `schedule ${String(id).slice(0, 80)}: there is none of this id; ` +
+    "what is over is kept for its retention, 60 s unless set";
+  return new SchedulerError("not_found", message, { details: { id } });
 }

@@ -139,10 +139,11 @@ function hidden(error: SchedulerError): SchedulerError {
   return isHidden(error) ? notFound(error.details.id) : error;
 }
 
-/** The error for an id that names no schedule that the caller may see. */
+/** The error for an id that names no schedule that the caller may see: to the letter what the scheduler says of none. */
 export function notFound(id: unknown): SchedulerError {
-  const text = String(id).slice(0, 80);
-  return new SchedulerError("not_found", `schedule ${text}: there is none of this id`, { details: { id } });
+  const message = `schedule ${String(id).slice(0, 80)}: there is none of this id; ` +
+    "what is over is kept for its retention, 60 s unless set";
+  return new SchedulerError("not_found", message, { details: { id } });
 }
 
 /** The error for a name by which the caller has no schedule. */
