@@ -102,11 +102,19 @@ export function oneOf<Word extends string>(value: unknown, words: readonly Word[
   throw invalidOption(where, value, words.map((word) => JSON.stringify(word)).join(" or "));
 }
 
-/** The known name that a mistyped one most likely meant, if any is near enough. */
+/** What other schedulers call an option, and what it is called here. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([["tz", "timezone"], ["retries", "retry"], [
+  "attempts",
+  "retry",
+]]);
+
+/** The known name that a mistyped one most likely meant, if any is near enough for its length. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
   if (given.length > 80) return undefined;
+  const here = ELSEWHERE.get(given);
+  if (here !== undefined && known.includes(here)) return here;
   let nearest: string | undefined;
-  let least = Math.max(2, Math.floor(given.length / 3)) + 1;
+  let least = Math.min(Math.max(2, Math.floor(given.length / 3)), Math.floor((given.length - 1) / 2)) + 1;
   for (const name of known) {
     const distance = editDistance(given.toLowerCase(), name.toLowerCase());
     if (distance < least) [nearest, least] = [name, distance];
@@ -114,16 +122,18 @@ export function nearestName(given: string, known: readonly string[]): string | u
   return nearest;
 }
 
-/** Levenshtein's distance: single characters inserted, removed or replaced (Wagner and Fischer's row by row). */
+/** Levenshtein's distance, where two neighbours that have changed places count once (Wagner and Fischer's row by row). */
 function editDistance(a: string, b: string): number {
+  let before: readonly number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
       const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? before[j - 2]! + 1 : replaced;
+      next.push(Math.min(replaced, swapped, row[j]! + 1, next[j - 1]! + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[b.length]!;
 }

@@ -11,6 +11,7 @@ import {
   show,
   type Storage,
 } from "../contract/mod.ts";
+import { heldParser } from "./held_plugins.ts";
 
 type Report = (problem: string) => void;
 
@@ -35,14 +36,31 @@ const DECISIONS = keysOf<Policy>({
   settled: true,
 });
 
-/** Tells what is wrong with plugins by themselves, among each other, and over the store. */
-export function checkPlugins(report: Report, plugins: readonly AnyPlugin[], storage: Storage): void {
+/** The plugins of a configuration, by what they stand under. */
+export interface GivenPlugins {
+  readonly plugins: readonly AnyPlugin[];
+  readonly policies: readonly AnyPlugin[];
+}
+
+/** Tells what is wrong with plugins by themselves, among each other, and over the store; answers those that are any. */
+export function checkPlugins(report: Report, given: GivenPlugins, storage: Storage): GivenPlugins {
+  const arePlugins = (where: keyof GivenPlugins) =>
+    given[where].filter((one, i) => isPlugin(report, `${where}[${i}]`, one));
+  const found = { plugins: arePlugins("plugins"), policies: arePlugins("policies") };
+  checkEach(report, [...found.plugins, ...found.policies], storage);
+  return found;
+}
+
+function isPlugin(report: Report, where: string, given: unknown): boolean {
+  if (typeof given === "function") report(`${where}: a function; did you forget to call it?`);
+  else if (typeof (given as AnyPlugin | undefined)?.name === "string" && (given as AnyPlugin).name !== "") return true;
+  else report(`${where}: ${show(given)} given; expected a plugin with a name`);
+  return false;
+}
+
+function checkEach(report: Report, plugins: readonly AnyPlugin[], storage: Storage): void {
   const names = new Set<string>();
   for (const plugin of plugins) {
-    if (typeof plugin?.name !== "string" || plugin.name === "") {
-      report(`plugins: ${show(plugin)} given; expected a plugin with a name`);
-      continue;
-    }
     const { name } = plugin;
     if (names.has(name)) report(`plugins: two plugins are named ${show(name)}`);
     names.add(name);
@@ -93,12 +111,20 @@ function checkNeeds(tell: Report, needs: Plugin["needs"], storage: Storage | nul
   }
 }
 
-/** The parser of every option key that a plugin owns. */
-export function checkOptions(report: Report, plugins: readonly AnyPlugin[]): ReadonlyMap<string, OptionParser> {
+/**
+ * The parser of every option key that a plugin owns. The policies come first, so that who takes a key of theirs is told.
+ *
+ * @param trusted Plugins whose parsers need not be held to the contract.
+ */
+export function checkOptions(
+  report: Report,
+  { plugins, policies }: GivenPlugins,
+  trusted: readonly AnyPlugin[],
+): ReadonlyMap<string, OptionParser> {
   const parsers = new Map<string, OptionParser>();
   const owners = new Map<string, string>();
-  for (const plugin of plugins) {
-    const options: unknown = plugin?.options ?? {};
+  for (const plugin of [...policies, ...plugins]) {
+    const options: unknown = plugin.options ?? {};
     if (!isPlainObject(options)) {
       report(`plugin ${plugin.name}: options: ${show(options)} given; expected an object of parsers`);
       continue;
@@ -106,9 +132,9 @@ export function checkOptions(report: Report, plugins: readonly AnyPlugin[]): Rea
     for (const [key, parser] of Object.entries(options) as [string, OptionParser][]) {
       const owner = isReservedKey(key) ? "the scheduler itself" : owners.get(key);
       if (owner !== undefined) report(`plugin ${plugin.name}: option ${show(key)} already belongs to ${owner}`);
+      owners.set(key, `plugin ${plugin.name}`);
       if (typeof parser?.parse !== "function") report(`plugin ${plugin.name}: option ${show(key)} has no parser`);
-      owners.set(key, plugin.name);
-      parsers.set(key, parser);
+      else parsers.set(key, trusted.includes(plugin) ? parser : heldParser(plugin, parser));
     }
   }
   return parsers;

@@ -23,6 +23,7 @@ import {
 import { kept } from "../client/mod.ts";
 import { memory } from "../../plugins/storage/memory/mod.ts";
 import { checkOptions, checkPlugins, hint } from "./check_plugins.ts";
+import { heldPolicy } from "./held_plugins.ts";
 import { safeLogger } from "./safe_logger.ts";
 
 /** Option values that every creation starts from. */
@@ -151,16 +152,15 @@ export function checkConfig(config: SchedulerConfig, standard: readonly AnyPlugi
   for (const key of Object.keys(config)) {
     if (!KEYS.includes(key)) problems.found.push(`${key}: unknown key${hint(key, KEYS)}`);
   }
-  const given = [
-    ...list<AnyPlugin>(problems, config.plugins, "plugins"),
-    ...list<AnyPlugin>(problems, policies, "policies"),
-  ];
   const storage = checkStorage(problems, chosen);
   const report = (problem: string) => void problems.found.push(problem);
-  checkPlugins(report, given, storage);
-  const plugins = given.filter((plugin) => typeof plugin === "object" && plugin !== null);
+  const given = checkPlugins(report, {
+    plugins: list<AnyPlugin>(problems, config.plugins, "plugins"),
+    policies: list<AnyPlugin>(problems, policies, "policies"),
+  }, storage);
+  const plugins = [...given.plugins, ...given.policies];
   checkParts(problems, config);
-  const parsers = checkOptions(report, plugins);
+  const parsers = checkOptions(report, given, standard);
   const tasks = checkTasks(problems, list<AnyTask>(problems, config.tasks, "tasks"), parsers.get("retry"));
   const tickMs = problems.read(DEFAULT_TICK_MS, () => wholeNumber(tick, 1, MAX_TICK_MS, "tick"));
   const checked: CheckedConfig = {
@@ -168,7 +168,7 @@ export function checkConfig(config: SchedulerConfig, standard: readonly AnyPlugi
     tasks,
     plugins,
     parsers,
-    policies: plugins.flatMap(({ policy }) => policy === undefined ? [] : [policy]),
+    policies: plugins.flatMap((plugin) => (standard.includes(plugin) ? plugin.policy : heldPolicy(plugin)) ?? []),
     defaults: kept(checkDefaults(problems, defaults as Readonly<Record<string, unknown>>, parsers, tickMs)),
     concurrency: problems.read(1, () => wholeNumber(concurrency, 1, MAX_CONCURRENCY, "concurrency")),
     tickMs,
@@ -269,8 +269,9 @@ function checkDefaults(
     const parser = parsers.get(key);
     if (value === undefined) continue;
     if (key === "timezone") problems.read("", () => checkTimezone(value as string, "defaults.timezone"));
-    else if (parser === undefined) problems.found.push(`defaults.${key}: no plugin owns that option`);
-    else problems.read(undefined, () => parser.parse(value, { where: `defaults.${key}`, kind: "every", tickMs }));
+    else if (parser === undefined) {
+      problems.found.push(`defaults.${key}: no plugin owns that option${hint(key, ["timezone", ...parsers.keys()])}`);
+    } else problems.read(undefined, () => parser.parse(value, { where: `defaults.${key}`, kind: "every", tickMs }));
   }
   return defaults;
 }

@@ -20,7 +20,13 @@ import {
 } from "../../../plugins/policies/mod.ts";
 import { memory } from "../../../plugins/storage/memory/mod.ts";
 import { connect } from "../../../plugins/transports/in_process/mod.ts";
-import { CONTRACT, isSchedulerError, type ShiftQuestion } from "../../../src/contract/mod.ts";
+import {
+  CONTRACT,
+  isSchedulerError,
+  type Policy,
+  SchedulerError,
+  type ShiftQuestion,
+} from "../../../src/contract/mod.ts";
 import { manualClock } from "../../../src/testing/mod.ts";
 import { recorder } from "../support/schedulers.ts";
 
@@ -80,6 +86,7 @@ describe("the composition of plugins", () => {
         plugin("misspelt", { polices: {}, policy: { skip: () => "run", shift: 7 }, listeners: { start: () => {} } }),
         plugin("formless", { options: [], policy: null, listeners: "all", wrapRun: {}, needs: "push" }),
         { contract: CONTRACT },
+        jitter,
       ],
       storage: { ...memory(), name: "half" },
       tick: -1,
@@ -88,8 +95,8 @@ describe("the composition of plugins", () => {
     const expected = [
       /^typo: unknown key/,
       /^plugins: two plugins are named "twice"$/,
-      /^plugin yours: option "colour" already belongs to mine$/,
-      /^plugin jitter: option "jitter" already belongs to yours$/,
+      /^plugin yours: option "colour" already belongs to plugin mine$/,
+      /^plugin yours: option "jitter" already belongs to plugin jitter$/,
       /^plugin yours: option "target" already belongs to the scheduler itself$/,
       /^plugin yours: option "every" already belongs to the scheduler itself$/,
       /^plugin yours: option "mute" has no parser$/,
@@ -103,11 +110,61 @@ describe("the composition of plugins", () => {
       /^plugin formless: listeners: "all" given; expected an object$/,
       /^plugin formless: wrapRun: an object given; expected a function$/,
       /^plugin formless: needs: "push" given; expected an array/,
-      /^plugins: an object given; expected a plugin with a name$/,
+      /^plugins\[8\]: an object given; expected a plugin with a name$/,
+      /^plugins\[9\]: a function; did you forget to call it\?$/,
       /^storage: an object lacks open, close/,
       /^tick: -1/,
     ];
     for (const problem of expected) expect(found).toContainEqual(expect.stringMatching(problem));
+  });
+
+  it.each<[keyof Policy, unknown, RegExp]>([
+    ["admit", "skip", /^plugin mine: policy\.admit answered "skip"; expected "run" or \{ skip: /],
+    ["admit", null, /^plugin mine: policy\.admit answered null; /],
+    ["admit", { skip: "rest", until: NaN }, /^plugin mine: policy\.admit answered an object; /],
+    ["shift", "5s", /^plugin mine: policy\.shift answered "5s"; expected milliseconds, or nothing$/],
+    ["shift", NaN, /^plugin mine: policy\.shift answered NaN; /],
+    ["shift", Promise.resolve(1), /^plugin mine: policy\.shift answered a promise; /],
+  ])("refuses what %s cannot be answered (%s), and names the plugin", async (decision, answer, message) => {
+    const beat = defineTask("beat", () => {});
+    const mine = plugin("mine", { policy: { [decision]: () => answer } });
+    await using scheduler = createScheduler({ clock: manualClock(), tasks: [beat], plugins: [mine] });
+    await expect(scheduler.every(beat, "1h")).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it("says which plugin threw, at which decision or over which option, and keeps what was meant for the caller", async () => {
+    const beat = defineTask("beat", () => {});
+    class Full {
+      readonly #reason = "no room"; // which is there for the policy itself alone
+      admit(): undefined {
+        throw new RangeError(this.#reason);
+      }
+    }
+    const parse = (value: unknown) => {
+      if (value === "red") throw new SchedulerError("invalid_option", "colour: not red");
+      if (value === "blue") throw new TypeError("blue is out");
+      return value === "black" ? { since: new Date(0) } : value;
+    };
+    const mine = plugin("mine", { policy: new Full(), options: { colour: { parse } } });
+    await using scheduler = createScheduler({ clock: manualClock(), tasks: [beat], plugins: [mine] });
+    const made = (colour?: string) => scheduler.every(beat, "1h", undefined, { colour } as object);
+    await expect(made()).rejects.toMatchObject({
+      code: "config_invalid",
+      message: "plugin mine: policy.admit threw: no room",
+      cause: expect.any(RangeError),
+    });
+    await expect(made("red")).rejects.toMatchObject({ code: "invalid_option", message: "colour: not red" });
+    await expect(made("blue")).rejects.toMatchObject({
+      code: "invalid_option",
+      message: "colour: plugin mine threw: blue is out",
+    });
+    await expect(made("black")).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringMatching(/^colour, as plugin mine reads it\.since: .*Date/),
+    });
   });
 
   it("tells a plugin that the store cannot do what it needs", () => {
@@ -131,7 +188,7 @@ describe("the composition of plugins", () => {
       });
     }
     expect(problems({ policies: [], defaults: { jitter: "5s" } })).toEqual([
-      "defaults.jitter: no plugin owns that option",
+      "defaults.jitter: no plugin owns that option; expected one of timezone",
     ]);
     await scheduler.start();
     const made = await scheduler.every(beat, "1m");
