@@ -7,6 +7,7 @@ import { Pump } from "./pump.ts";
 import { Renewer } from "./renewer.ts";
 import { type Outcome, Runner } from "./runner.ts";
 import { Settler } from "./settler.ts";
+import { StoreTrouble } from "./store_trouble.ts";
 import { tell, tellLeaseLost, tellStarted } from "./teller.ts";
 import { TransientMap } from "./transient_map.ts";
 import { Unclaimed } from "./unclaimed.ts";
@@ -24,6 +25,7 @@ export class Engine {
   readonly #settler: Settler;
   readonly #renewer: Renewer;
   readonly #unclaimed: Unclaimed;
+  readonly #trouble: StoreTrouble;
   readonly #onSlot: () => void;
   #opened = false;
   #closing = false;
@@ -35,6 +37,7 @@ export class Engine {
   /** @param onSlot Told when a run is over, so that every store of the scheduler may use its slot. */
   constructor(parts: EngineParts, onSlot: () => void) {
     this.parts = parts;
+    this.#trouble = new StoreTrouble(parts.logger);
     this.#onSlot = onSlot;
     const now = () => this.now();
     const failed = (operation: string) => (error: unknown) => this.#storeFailed(operation, error);
@@ -190,6 +193,7 @@ export class Engine {
 
   #advanced(result: AdvanceResult<Done>): void {
     const { emitter, logger } = this.parts;
+    this.#trouble.answered();
     this.#moved(result.values);
     for (const { id, task, error } of result.damaged) {
       logger.error(`schedule ${id} (${task}) cannot be read and is parked: ${error}`);
@@ -285,7 +289,7 @@ export class Engine {
   }
 
   #storeFailed(operation: string, error: unknown): void {
-    this.parts.logger.warn(`the store failed to ${operation}; it is tried again`, error);
+    this.#trouble.failed(operation, error);
     this.parts.emitter.emit("storeError", { operation, error });
   }
 }

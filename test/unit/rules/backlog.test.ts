@@ -121,3 +121,26 @@ it("L4 a schedule that retires by its faults is logged where nobody listens, one
   await w.clock.advance(0);
   expect(ends(), "now somebody listens").toHaveLength(2);
 });
+
+it("M6 a store that goes away is logged whole once, then in a line for each attempt, and once when it is back", async () => {
+  const w = world("memory");
+  const { storage, cut, mend } = cuttable(memory());
+  const scheduler = await w.start({ storage, tasks: [work] });
+  await scheduler.every(work, "10s");
+  for (let round = 0; round < 2; round++) {
+    w.messages.length = 0;
+    cut();
+    await w.clock.advance("2m");
+    mend();
+    await w.clock.advance("2m");
+    const [first, ...others] = w.messages;
+    const last = others.pop();
+    expect([first!.level, first!.details.length, last!.details.length]).toEqual(["warn", 1, 0]);
+    expect(others.length).toBeGreaterThan(1);
+    for (const { text, details } of others) {
+      expect(text).toMatch(/^the store failed to \w+ again \(\d+ times by now\): /);
+      expect([text.includes("\n"), details.length]).toEqual([false, 0]);
+    }
+    expect(last!.text).toBe(`the store answers again; ${others.length + 1} calls had failed`);
+  }
+});
