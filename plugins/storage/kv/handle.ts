@@ -1,3 +1,5 @@
+import { SchedulerError } from "../../../src/contract/mod.ts";
+
 /** A key: its parts in order. */
 export type KvKey = readonly (Uint8Array | string | number | bigint | boolean)[];
 
@@ -79,8 +81,23 @@ const { Deno } = globalThis as Runtime;
 /** Opens a file of one's own, `":memory:"`, or a hosted store by its address, with what the runtime has. */
 export async function openHandle(path: string): Promise<KvLike> {
   if (Deno?.openKv !== undefined) return await Deno.openKv(path);
-  const { openKv } = await import("@deno/kv");
+  const { openKv } = await importKv(path);
   return await openKv(path) as KvLike;
+}
+
+/** The package `@deno/kv`, which is only needed for a path, where the runtime has no KV of its own. */
+async function importKv(path: string): Promise<typeof import("@deno/kv")> {
+  try {
+    return await import("@deno/kv");
+  } catch (error) {
+    const opener = Deno === undefined
+      ? "the package @deno/kv, which cannot be loaded; expected it beside the scheduler (npm install @deno/kv)"
+      : 'Deno.openKv, which is not there; expected the flag --unstable-kv (or "unstable": ["kv"] in deno.json)';
+    throw new SchedulerError("config_invalid", `kv: path: ${path} is opened with ${opener}, or a handle in its place`, {
+      cause: error,
+      details: { option: "path", given: path },
+    });
+  }
 }
 
 /** Whether it is Deno's own handle, rather than the npm package's or one that wraps either. */

@@ -1,4 +1,4 @@
-import { SchedulerError, StorageError } from "../../../src/contract/mod.ts";
+import { isSchedulerError, SchedulerError, StorageError } from "../../../src/contract/mod.ts";
 import { messageOf } from "./errors.ts";
 import { type KvLike, openHandle } from "./handle.ts";
 import type { Keys } from "./keys.ts";
@@ -12,14 +12,7 @@ export async function openPath(path: string): Promise<KvLike> {
   try {
     return await openHandle(path);
   } catch (error) {
-    const { code } = error as { readonly code?: unknown };
-    if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
-      throw new SchedulerError(
-        "config_invalid",
-        `kv: path: ${path} is opened with the package @deno/kv, which is not installed; install it, or give a handle`,
-        { cause: error, details: { option: "path", given: path } },
-      );
-    }
+    if (isSchedulerError(error)) throw error;
     throw new StorageError(`kv: ${path} cannot be opened: ${messageOf(error)}`, {
       cause: error,
       retryable: false,

@@ -44,6 +44,7 @@ export function readOptions(given: string | KvLike | KvOptions): KvSettings {
 }
 
 function settings(options: KvOptions): KvSettings {
+  if (options instanceof Promise) throw invalid("options", options, "what it resolves to");
   if (typeof options !== "object" || options === null) {
     throw invalid("options", options, "a path, a KV handle or an object");
   }
@@ -65,6 +66,7 @@ function readSource({ kv, path }: KvOptions): KvSettings["source"] {
       throw invalid("path", path, "nothing beside a handle");
     }
     if (isHandle(kv)) return { kv };
+    if ((kv as unknown) instanceof Promise) throw invalid("kv", kv, "what it resolves to");
     throw invalid("kv", kv, "a handle of Deno.openKv() or @deno/kv");
   }
   if (typeof path === "string" && path !== "") return { path };

@@ -7,7 +7,7 @@ import { migrate } from "./schema.ts";
 
 /** Opens a file of one's own, or `":memory:"`, with the runtime's own SQLite. */
 export async function openDatabase(path: string): Promise<SqliteDatabaseLike> {
-  const { DatabaseSync } = await import("node:sqlite");
+  const { DatabaseSync } = await importSqlite();
   try {
     return new DatabaseSync(path, { timeout: 0 });
   } catch (error) {
@@ -15,6 +15,18 @@ export async function openDatabase(path: string): Promise<SqliteDatabaseLike> {
       path,
       `${messageOf(error)}; expected a readable and writable file in a directory that exists`,
       error,
+    );
+  }
+}
+
+async function importSqlite(): Promise<typeof import("node:sqlite")> {
+  try {
+    return await import("node:sqlite");
+  } catch (error) {
+    throw new SchedulerError(
+      "config_invalid",
+      "sqlite: path: this runtime has no node:sqlite; expected Node 22.18 or newer, Deno 2, or a database of better-sqlite3",
+      { cause: error, details: { option: "path" } },
     );
   }
 }
