@@ -11,7 +11,7 @@ import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { createScheduler, defineTask, type Scheduler } from "../mod.ts";
+import { createScheduler, defineTask, isSchedulerError, type Scheduler } from "../mod.ts";
 import { postgres } from "../plugins/storage/postgres/mod.ts";
 import { sqlite } from "../plugins/storage/sqlite/mod.ts";
 import { bearerTokens, http, type Webhooks, webhooks } from "../plugins/transports/http/mod.ts";
@@ -58,6 +58,11 @@ function readSettings(env: Readonly<Record<string, string | undefined>>): Settin
   const { HOST, PORT, TOKEN, DATABASE_URL, OSTINATO_DB, ALLOWED_HOSTS, WEBHOOK_SECRET, DRAIN } = env;
   const port = Number(PORT || 8080);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Failure(`PORT: "${PORT}" is no port`);
+  if (TOKEN && !/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(TOKEN)) {
+    throw new Failure(
+      "TOKEN: expected ASCII without spaces at its ends or two in a row: nothing else arrives in a header",
+    );
+  }
   const hostname = HOST || "127.0.0.1";
   if (!TOKEN && !/^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/.test(hostname)) {
     throw new Failure(`HOST: others may reach ${hostname}, so TOKEN has to say what lets them in`);
@@ -72,9 +77,17 @@ function readSettings(env: Readonly<Record<string, string | undefined>>): Settin
     port,
     token: TOKEN || undefined,
     hosts: (ALLOWED_HOSTS ?? "").split(",").map((name) => name.trim()).filter((name) => name !== ""),
-    webhooks: WEBHOOK_SECRET ? webhooks({ secret: WEBHOOK_SECRET.split(",") }) : undefined,
+    webhooks: WEBHOOK_SECRET ? readWebhooks(WEBHOOK_SECRET) : undefined,
     drain,
   };
+}
+
+function readWebhooks(secrets: string): Webhooks {
+  try {
+    return webhooks({ secret: secrets.split(",") });
+  } catch (error) {
+    throw isSchedulerError(error) ? new Failure(`WEBHOOK_SECRET: ${error.message}`) : error;
+  }
 }
 
 function readArguments() {
@@ -111,7 +124,13 @@ async function listen(scheduler: Scheduler, settings: Settings) {
     hosts: settings.hosts,
     ...(settings.webhooks === undefined ? {} : { webhooks: settings.webhooks }),
   });
-  const server = await serve(app.fetch, settings);
+  const server = await serve(app.fetch, settings).catch((error) => {
+    const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
+    if (code !== "EADDRINUSE" && name !== "AddrInUse") throw error;
+    throw new Failure(
+      `PORT: ${settings.port} is in use on ${settings.hostname}; PORT chooses another, 0 any that is free`,
+    );
+  });
   const store = settings.databaseUrl === undefined ? settings.file : "PostgreSQL";
   const made = settings.token === undefined ? `; token: ${token}` : "";
   console.log(`Listening on ${server.url}, schedules in ${store}${made}`);

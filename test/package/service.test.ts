@@ -175,6 +175,14 @@ describe("the service", () => {
   it.each([
     ["PORT=http", { PORT: "http" }, [], /^PORT: "http" is no port$/m],
     ["a host that others reach and no token", { HOST: "0.0.0.0" }, [], /^HOST: others may reach 0\.0\.0\.0/m],
+    [
+      "a token with a space at its end",
+      { TOKEN: "hunter2 " },
+      [],
+      /^TOKEN: expected ASCII without spaces at its ends/m,
+    ],
+    ["a token that no header takes", { TOKEN: "hunter2é" }, [], /^TOKEN: expected ASCII/m],
+    ["a secret that is none", { WEBHOOK_SECRET: "hunter2" }, [], /^WEBHOOK_SECRET: webhooks\.secret\[0\]/m],
     ["DRAIN=soon", { DRAIN: "soon" }, [], /^DRAIN: "soon"/m],
     ["no directory for the database", { OSTINATO_DB: "none/x.db" }, [], /^sqlite: none\/x\.db cannot be used/m],
     ["no PostgreSQL", { DATABASE_URL: "postgres://app:hunter2@127.0.0.1:1/app" }, [], /^postgres.*/m],
@@ -194,7 +202,7 @@ describe("the service", () => {
     const { port } = taken.address() as AddressInfo;
     const service = new Service(scratch(), { PORT: `${port}` });
     expect(await service.ended(), service.output).toBe(1);
-    expect(service.output).toMatch(/in use/i);
+    expect(service.output).toMatch(/^PORT: \d+ is in use on 127\.0\.0\.1; PORT chooses another/m);
     expect(service.output).not.toMatch(/^\s+at /m);
   });
 });
