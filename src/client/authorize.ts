@@ -10,6 +10,11 @@ import { isSystem } from "./principal.ts";
  * @throws {SchedulerError} `unknown_task`
  */
 export function findTask(host: ClientHost, principal: Principal, ref: unknown, where: string): AnyTask {
+  if (typeof ref === "function") {
+    throw new SchedulerError("unknown_task", `${where}: a function; expected a task of defineTask or its name`, {
+      details: { where, given: show(ref) },
+    });
+  }
   const name = typeof ref === "string" ? ref : (ref as { readonly name?: unknown } | null | undefined)?.name;
   const task = typeof name === "string" ? host.tasks.get(name) : undefined;
   if (task === undefined || (task.internal === true && !isSystem(principal))) {

@@ -13,6 +13,7 @@ import {
   type ScheduleInfo,
   type ScheduleRequest,
   SchedulerError,
+  show,
   type StopOptions,
   type TaskRef,
   type TransactionClient,
@@ -72,7 +73,10 @@ export class Calls implements TransactionClient, ScheduleCalls {
     task: TaskRef<Input>,
     ...rest: InputAndOptions<Input, CronOptions>
   ): Promise<Schedule> {
-    return this.#create(task, { kind: "cron", by: "cron", value: expression }, rest, () => checkText(name, "name"));
+    return this.#create(task, { kind: "cron", by: "cron", value: expression }, rest, () => {
+      if (typeof expression !== "string") throw outOfOrder(expression);
+      return checkText(name, "name");
+    });
   }
 
   createMany(requests: readonly ScheduleRequest[]): Promise<readonly Schedule[]> {
@@ -202,4 +206,10 @@ export class TransactionCalls extends Calls {
       throw new SchedulerError("conflict", "transaction: already inside a unit of work; make the changes through it");
     });
   }
+}
+
+/** The error for a task, or anything else, in the place of a cron's expression. */
+function outOfOrder(given: unknown): SchedulerError {
+  const message = `cron: ${show(given)} is no cron expression; expected cron(name, expression, task, input, options)`;
+  return new SchedulerError("invalid_cron", message, { details: { where: "cron", given: show(given) } });
 }

@@ -13,7 +13,7 @@ import { addSingleRoutes } from "./routes/schedule.ts";
 import { addScheduleRoutes } from "./routes/schedules.ts";
 import { addWebhookRoutes } from "./routes/webhooks.ts";
 import { secure, secured } from "./secure.ts";
-import type { ServedScheduler } from "./served.ts";
+import { checkScheduler, type ServedScheduler } from "./served.ts";
 
 /** What the app answers; whatever else there is beside it in a user's app is none of its business. */
 const OWN_PATHS = ["/v1/*", "/healthz", "/readyz", "/metrics"];
@@ -57,6 +57,7 @@ export function http<Extra extends object = object>(
   scheduler: ServedScheduler<Extra>,
   options: HttpOptions = {},
 ): HttpApp {
+  checkScheduler(scheduler);
   const settings = readHttpOptions(options);
   const { rateLimit, logger, origins } = settings;
   const limiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit);

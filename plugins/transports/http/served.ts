@@ -1,11 +1,13 @@
-import type {
-  Backlog,
-  Duration,
-  Principal,
-  SchedulerApi,
-  SchedulerEventName,
-  SchedulerListener,
-  SchedulerObserver,
+import {
+  type Backlog,
+  type Duration,
+  type Principal,
+  type SchedulerApi,
+  SchedulerError,
+  type SchedulerEventName,
+  type SchedulerListener,
+  type SchedulerObserver,
+  show,
 } from "../../../src/contract/mod.ts";
 
 /** What health, metrics and event streams need of a scheduler. */
@@ -32,4 +34,17 @@ export interface ServedScheduler<Extra extends object = object> {
   backlog(options?: { readonly limit?: number }): Promise<Backlog>;
   /** Listens to an event. */
   on<Name extends SchedulerEventName>(name: Name, listener: SchedulerListener<Name>): () => void;
+}
+
+/**
+ * Tells somebody who has given something else in the place of a scheduler.
+ *
+ * @throws {SchedulerError} `config_invalid`
+ */
+export function checkScheduler(given: unknown): void {
+  const { principal, api, observe } = (given ?? {}) as Partial<ServedScheduler>;
+  if (typeof principal === "object" && typeof api === "object" && typeof observe === "function") return;
+  throw new SchedulerError("config_invalid", `http: scheduler: ${show(given)}; expected what createScheduler answers`, {
+    details: { where: "http.scheduler", given: show(given) },
+  });
 }

@@ -232,7 +232,24 @@ describe("refusals", () => {
     ["the task constructor", (c) => c.at("constructor", START), "unknown_task", /"constructor"/],
     ["an empty task name", (c) => c.at("", START), "unknown_task", /""/],
     ["no task", (c) => c.at(undefined as never, START), "unknown_task", /undefined/],
-    ["a function in place of a task", (c) => c.at((() => {}) as never, START), "unknown_task", /is no task/],
+    [
+      "a function in place of a task",
+      (c) => c.at((() => {}) as never, START),
+      "unknown_task",
+      /^task: a function; expected a task of defineTask or its name$/,
+    ],
+    [
+      "a function of a task's name",
+      (c) => c.at(function t() {} as never, START),
+      "unknown_task",
+      /^task: a function; /,
+    ],
+    [
+      "a cron without a name",
+      (c) => c.cron("0 2 * * *", { name: "t" } as never, undefined as never),
+      "invalid_cron",
+      /^cron: an object is no cron expression; expected cron\(name, expression, task, input, options\)$/,
+    ],
     [
       "an input that JSON changes",
       (c) => c.at("t", START, { d: new Date(0) }),

@@ -39,6 +39,15 @@ function raw(port: number, headers: Readonly<Record<string, string>>, path = "/v
   });
 }
 
+it.each([undefined, null, {}, () => {}, Promise.resolve()])("http says what it serves, and not %s", (given) => {
+  expect(() => http(given as never)).toThrow(
+    expect.objectContaining({
+      code: "config_invalid",
+      message: expect.stringMatching(/^http: scheduler: .*createScheduler/),
+    }),
+  );
+});
+
 describe("B149 without authenticate", () => {
   it.each(CALLS)("nobody without the printed token gets at %s %s", async (method, path) => {
     const { app, token } = closedApp();
