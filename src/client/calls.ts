@@ -146,7 +146,8 @@ export class Calls implements TransactionClient, ScheduleCalls {
     return this.scope.call(async () => {
       const { document } = await this.#inspected(id);
       const ability = this.host.ability(document.definition.task);
-      return explain(document, { now: this.host.now(), env: this.host.env, ability });
+      const { env, parsers } = this.host;
+      return explain(document, { now: this.host.now(), env, parsers, ability });
     });
   }
 

@@ -88,7 +88,8 @@ function copy<Value extends object | undefined>(value: Value): Value {
   return copyJson(value as Json | undefined) as Value;
 }
 
-function optionsInForce(stored: JsonObject, parsers: ReadonlyMap<string, OptionParser>): JsonObject {
+/** The options that policies own: those at their default, too. */
+export function optionsInForce(stored: JsonObject, parsers: ReadonlyMap<string, OptionParser>): JsonObject {
   const options: Record<string, Json> = {};
   for (const [key, parser] of parsers) if (parser.default !== undefined) options[key] = parser.default;
   return { ...options, ...stored };

@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { defineTask, type Explanation, type Plugin, type Scheduler } from "../../../mod.ts";
+import { durationWords } from "../../../src/client/explain_words.ts";
 import { CONTRACT } from "../../../src/contract/mod.ts";
 import { noting } from "../support/noting.ts";
 import { cuttable, HOUR, MINUTE, SECOND, START, STORES, world } from "../support/schedulers.ts";
@@ -31,7 +32,12 @@ describe.each(STORES)("explain over %s", (kind) => {
     const explanation = await explained(scheduler, made.id);
     expect(explanation).toMatchObject({ id: made.id, name: "hourly", at: new Date(clock.now()), lastRun: undefined });
     expect(explanation.waits).toEqual([
-      { for: "deadline", until: made.nextRun, point: at(HOUR), text: expect.stringContaining("which stands for") },
+      {
+        for: "deadline",
+        until: made.nextRun,
+        point: at(HOUR),
+        text: expect.stringMatching(/which stands for .*, moved by its jitter$/),
+      },
     ]);
     expect(await made.explain()).toEqual(explanation);
   });
@@ -58,11 +64,12 @@ describe.each(STORES)("explain over %s", (kind) => {
     await clock.advance("30m");
     const { waits } = await explained(scheduler, late.id);
     expect(waits).toMatchObject([{ for: "instance", since: at(10 * MINUTE), here: "full" }]);
+    expect(waits[0]!.text).toContain("its own concurrency, or the task's, is used up");
     await clock.advance("1h");
     // Its point was at 10 min; it started when the first run ended, an hour after its start.
     expect(decided(await explained(scheduler, late.id))).toEqual([["late", 1]]);
     const { decisions } = await scheduler.explain(late.id);
-    expect(decisions[0]!.text).toBe(`ran late for the point ${at(10 * MINUTE).toISOString()}, 3001000 ms after it`);
+    expect(decisions[0]!.text).toBe(`started late for the point ${at(10 * MINUTE).toISOString()}, 50 min 1 s after it`);
   });
 
   it("O1 O2 M3 tells a run in progress with its lease, and what waits behind it", async () => {
@@ -82,7 +89,9 @@ describe.each(STORES)("explain over %s", (kind) => {
     expect(explanation.waits[2]).toMatchObject({ until: at(50 * MINUTE) });
     expect(decided(explanation)).toEqual([["ran", 1], ["queued", 1], ["overlapped", 2]]);
     expect(explanation.decisions[2]).toMatchObject({ point: at(40 * MINUTE), at: at(40 * MINUTE) });
-    expect(explanation.decisions[2]!.text).toMatch(/^dropped 2 points, the latest .*: a run was in progress$/);
+    expect(explanation.decisions[2]!.text).toMatch(
+      /^dropped 2 points, the latest .*: a run was in progress, and the queue behind it was full \(1\)$/,
+    );
   });
 
   it("F4 tells when a fault is tried again, and what it was", async () => {
@@ -99,7 +108,9 @@ describe.each(STORES)("explain over %s", (kind) => {
       { for: "deadline", until: at(2 * HOUR) },
     ]);
     expect(explanation.lastRun).toMatchObject({ outcome: "faulted", attempt: 2, fault: "Error: run 1 faults" });
-    expect(explanation.text).toContain("faulted: Error: run 1 faults");
+    expect(explanation.waits[0]!.text).toMatch(/ for attempt 3 of 4 at the deadline /);
+    expect(explanation.text).toMatch(/\(attempt 2 of 4\), ended at .*, faulted: Error: run 1 faults/);
+    expect(explanation.decisions[0]!.text, "what began, and came to a fault").toMatch(/^started for the point /);
     expect(decided(explanation)).toEqual([["ran", 1], ["retry", 1]]);
   });
 
@@ -142,9 +153,26 @@ describe.each(STORES)("explain over %s", (kind) => {
     const explanation = await explained(second, made.id);
     expect(decided(explanation)).toEqual([["ran", 2], ["missed", 5]]);
     expect(explanation.decisions[1]).toMatchObject({ point: at(7 * HOUR) });
-    expect(explanation.decisions[1]!.text).toMatch(/^missed 5 points, the latest .*: nothing was running/);
+    expect(explanation.decisions[1]!.text).toMatch(
+      /^missed 5 points, the latest .*: nothing was running to account for them, and catchup "skip" drops them$/,
+    );
     await second.close();
     expect((await create().explain(made.id)).decisions).toEqual(explanation.decisions);
+  });
+
+  it("C2 C4 tells what of the missed points had no run of its own, by the policy", async () => {
+    const { start, create, clock } = world(kind);
+    const creator = create({ tasks: [quick] });
+    const all = { policy: "all", limit: 3, window: "2h" } as const;
+    const some = await creator.every(quick, "1h", undefined, { catchup: all });
+    const one = await creator.every(quick, "1h");
+    await clock.advance(10 * HOUR + 30 * MINUTE);
+    const scheduler = await start({ tasks: [quick] });
+    await clock.settled();
+    const missed = async (id: string) =>
+      (await explained(scheduler, id)).decisions.find(({ what }) => what === "missed")?.text;
+    expect(await missed(some.id)).toMatch(/and catchup "all" runs the newest 3 alone, none older than 2 h$/);
+    expect(await missed(one.id)).toMatch(/and catchup "once" has one run stand for all that was missed$/);
   });
 
   it("I2 tells an option that no plugin of this instance owns", async () => {
@@ -218,4 +246,17 @@ it("tells what is wrong with a document that was damaged in its store", async ()
   await clock.advance("2h");
   const { waits } = await explained(scheduler, id);
   expect(waits).toMatchObject([{ for: "repair", error: expect.any(String) }]);
+});
+
+it.each([
+  [0, "0 ms"],
+  [0.4, "0 ms"],
+  [999, "999 ms"],
+  [1_500, "1 s 500 ms"],
+  [60_000, "1 min"],
+  [14_135_000, "3 h 55 min"],
+  [90_000_000, "1 d 1 h"],
+  [86_400_001, "1 d"],
+])("V1 %d ms are told as %s", (ms, words) => {
+  expect(durationWords(ms)).toBe(words);
 });
