@@ -133,7 +133,7 @@ export interface ScheduleInfo {
   readonly endAt: Date | undefined;
   /** Deadlines that fire in all; retries and triggered runs do not count. */
   readonly maxRuns: number | undefined;
-  /** The options that policies own, each with the value in force. */
+  /** The options that policies own, each with the value in force. What is left out within a value is at its default there. */
   readonly options: JsonObject;
   /** The option `catchup` in force. */
   readonly catchup: Json | undefined;
@@ -141,7 +141,7 @@ export interface ScheduleInfo {
   readonly overlap: Json | undefined;
   /** The option `jitter` in force; durations in milliseconds. */
   readonly jitter: Json | undefined;
-  /** The option `retry` in force, if any; durations in milliseconds. */
+  /** The option `retry` in force, if any; durations in milliseconds, what was left out (`backoff`, …) absent. */
   readonly retry: Json | undefined;
   /** The option `maxFaults` in force. */
   readonly maxFaults: Json | undefined;

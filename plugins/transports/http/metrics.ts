@@ -105,11 +105,13 @@ export class Metrics {
   }
 
   #taskLabel(task: string): LabelValues {
-    if (!this.#labels.has(task)) {
-      if (this.#labels.size >= MAX_TASK_LABELS) return [OTHER];
-      this.#labels.add(task);
-    }
-    return [task];
+    if (this.#labels.has(task)) return [task];
+    const isOther = this.#labels.size >= MAX_TASK_LABELS;
+    if (!isOther) this.#labels.add(task);
+    const label = [isOther ? OTHER : task];
+    // What is rare begins at 0: an alert on its growth does not see a series whose first value is its first event.
+    for (const rare of [this.#missed, this.#overlapped, this.#leasesLost]) rare.add(label, 0);
+    return label;
   }
 
   #writeStore(backlog: Backlog | undefined): string {

@@ -56,9 +56,12 @@ describe("metrics", () => {
     const { id } = await scheduler.every(stuck, "10s");
     await clock.advance("35s");
     let text = await scrape(metrics);
-    expect(valuesOf(text, "ostinato_missed_points_total")).toEqual({ quick: 10 });
-    expect(valuesOf(text, "ostinato_overlapped_points_total")).toEqual({ stuck: 2 });
-    expect(valuesOf(text, "ostinato_leases_lost_total")).toEqual({});
+    expect(valuesOf(text, "ostinato_missed_points_total")).toEqual({ quick: 10, stuck: 0 });
+    expect(valuesOf(text, "ostinato_overlapped_points_total")).toEqual({ quick: 0, stuck: 2 });
+    expect(valuesOf(text, "ostinato_leases_lost_total"), "from a task's first event on").toEqual({
+      quick: 0,
+      stuck: 0,
+    });
     await scheduler.stop(id, { abortRunning: true });
     const lost = { schedule: { task: "stuck" }, run: {} } as never;
     const told: ((observed: ObservedEvent) => unknown)[] = [];
