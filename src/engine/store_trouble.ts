@@ -13,10 +13,9 @@ export class StoreTrouble {
   /** A call failed. */
   failed(operation: string, error: unknown): void {
     this.#failures++;
-    if (this.#failures === 1) this.#logger.warn(`the store failed to ${operation}; it is tried again`, error);
-    else {this.#logger.warn(
-        `the store failed to ${operation} again (${this.#failures} times by now): ${oneLine(error)}`,
-      );}
+    if (this.#failures === 1) return this.#logger.warn(`the store failed to ${operation}; it is tried again`, error);
+    const times = `${this.#failures} times by now`;
+    this.#logger.warn(`the store failed to ${operation} again (${times}): ${oneLine(error)}`);
   }
 
   /** A call went through. */

@@ -2,30 +2,18 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import type pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createScheduler, defineTask } from "../../mod.ts";
-import { postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
+import { postgres } from "../../plugins/storage/postgres/mod.ts";
 import type { AdvanceResult, ScheduleDocument, Storage } from "../../src/contract/mod.ts";
 import { change, create, document, id, moved, operation, store } from "../../src/testing/storage/documents.ts";
 import { cuttableProxy } from "../support/cuttable_proxy.ts";
-import { freshSchema, sharedServer, testPool } from "../support/postgres.ts";
+import { sharedServer, testPool } from "../support/postgres.ts";
+import { arrange, opened } from "./postgres_store.ts";
 import { context } from "./storage_suite.ts";
 
 let url: string;
 beforeAll(async () => void (url = await sharedServer()), 60_000);
 
 const HOUR = 3_600_000;
-
-function arrange() {
-  const [schema, pool] = [freshSchema(), testPool(url)];
-  onTestFinished(async () => void await pool.query(`drop schema if exists "${schema}" cascade`));
-  return { schema, pool };
-}
-
-async function opened(options: PostgresOptions): Promise<Storage> {
-  const storage = postgres({ listen: false, ...options });
-  onTestFinished(() => storage.close());
-  await storage.open(context);
-  return storage;
-}
 
 /** A claim: a run with a lease, so that the store knows the document and settles it the quick way. */
 function claim(storage: Storage, limit = 10): Promise<AdvanceResult<string>> {
@@ -49,7 +37,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 
 describe("postgres: connections that are lost", () => {
   it("B116 M6 the process lives when every connection is ended, and goes on with new ones", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const ran: string[] = [];
     const task = defineTask("work", (_input, { schedule }) => void ran.push(schedule.id));
     const scheduler = createScheduler({
@@ -72,7 +60,7 @@ describe("postgres: connections that are lost", () => {
 
   for (const statement of ["commit\0", "step_at"]) {
     it(`M6 a settlement whose answer is lost at ${JSON.stringify(statement)} is applied once and reported as what it was`, async () => {
-      const { schema } = arrange();
+      const { schema } = arrange(url);
       const proxy = await cuttableProxy(url);
       const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
       await store(storage, [document(1, 5_000)]);
@@ -94,7 +82,7 @@ describe("postgres: connections that are lost", () => {
   // A single one has a statement of its own.
   for (const [ids, statement] of [[[1], "insert into"], [[1, 2], '."insert"']] as const) {
     it(`M6 creations whose answer is lost (${ids.length}) are stored once and reported as stored`, async () => {
-      const { schema } = arrange();
+      const { schema } = arrange(url);
       const proxy = await cuttableProxy(url);
       const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
       proxy.loseAnswerTo(statement);
@@ -107,7 +95,7 @@ describe("postgres: connections that are lost", () => {
   }
 
   it("M6 the process lives when the server ends a connection that is being closed", async () => {
-    const { schema } = arrange();
+    const { schema } = arrange(url);
     const { proxyUrl, ended } = await partingProxy(url);
     const storage = await opened({ url: proxyUrl, schema, poolSize: 1 });
     await storage.close();
@@ -115,7 +103,7 @@ describe("postgres: connections that are lost", () => {
   });
 
   it("M6 a claim whose answer is lost is an error, and the lease that it left runs out like any other", async () => {
-    const { schema } = arrange();
+    const { schema } = arrange(url);
     const proxy = await cuttableProxy(url);
     const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
     await store(storage, [document(1, 5_000)]);
@@ -125,7 +113,7 @@ describe("postgres: connections that are lost", () => {
   });
 
   it("M6 what a claim has got is not lost by a failure over what is damaged, which needs a transaction", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const proxy = await cuttableProxy(url);
     const storage = await opened({ url: proxy.url, schema, poolSize: 2 });
     await store(storage, [document(1, 5_000), document(2, 5_000)]);
@@ -136,7 +124,7 @@ describe("postgres: connections that are lost", () => {
   });
 
   it("a server that is gone is reported at once, and used again when it is back", async () => {
-    const { schema } = arrange();
+    const { schema } = arrange(url);
     const proxy = await cuttableProxy(url);
     const storage = await opened({ url: proxy.url, schema });
     proxy.cut();
@@ -157,7 +145,7 @@ describe("postgres: connections that are lost", () => {
 
 describe("postgres: others in the way", () => {
   it("B121 claims, renewals, removals and registrations of the same rows by eight handles end in no deadlock for anybody", async () => {
-    const { schema } = arrange();
+    const { schema } = arrange(url);
     const stores = await Promise.all(Array.from({ length: 8 }, () => opened({ url, schema, poolSize: 2 })));
     const all = Array.from({ length: 100 }, (_, n) => n);
     await store(stores[0]!, all.map((n) => document(n, 5_000, { definition: { name: `n${n}` } })));
@@ -185,7 +173,7 @@ describe("postgres: others in the way", () => {
   });
 
   it("M1 a few documents that four handles find at the same time go to one of them each", async () => {
-    const { schema } = arrange();
+    const { schema } = arrange(url);
     const stores = await Promise.all(Array.from({ length: 4 }, () => opened({ url, schema, poolSize: 2 })));
     for (let round = 0; round < 10; round++) {
       const ids = Array.from({ length: 12 }, (_, n) => round * 12 + n);
@@ -197,7 +185,7 @@ describe("postgres: others in the way", () => {
   });
 
   it("M1 a document that somebody has locked is passed over by a claim of a few, and looked at again soon", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const storage = await opened({ url, schema, poolSize: 2 });
     await store(storage, [document(1, 5_000), document(2, 5_000)]);
     const other = await pool.connect();
@@ -212,7 +200,7 @@ describe("postgres: others in the way", () => {
   });
 
   it("a database whose default isolation is serializable is no obstacle", async () => {
-    const { schema } = arrange();
+    const { schema } = arrange(url);
     const options = "-c default_transaction_isolation=serializable";
     const handles = await Promise.all([1, 2, 3].map(async () => {
       const pool = testPool(url, { options });
@@ -226,7 +214,7 @@ describe("postgres: others in the way", () => {
   });
 
   it("a statement that times out is an error that may be tried again, and nothing of it is stored", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const storage = await opened({ pool: testPool(url, { statement_timeout: 300 }), schema });
     await store(storage, [document(1, 5_000)]);
     const client = await pool.connect();
@@ -241,7 +229,7 @@ describe("postgres: others in the way", () => {
   });
 
   it("a pool whose connections are all taken is an error after a while, and no connection is lost by it", async () => {
-    const { schema } = arrange();
+    const { schema } = arrange(url);
     const pool = testPool(url, { max: 1 });
     const timers: (() => void)[] = [];
     const storage = postgres({ pool, schema, listen: false });
@@ -263,7 +251,7 @@ describe("postgres: others in the way", () => {
   });
 
   it("B061 a row that somebody has marked as parked is left alone, and nothing spins", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const storage = await opened({ pool, schema });
     await store(storage, [document(1, 5_000)]);
     await pool.query(`update "${schema}".documents set parked = 'by me'`);
@@ -275,7 +263,7 @@ describe("postgres: others in the way", () => {
   });
 
   it("M4 a row that was changed by hand is settled as it is now, not as it was", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const storage = await opened({ pool, schema });
     await store(storage, [document(1, 5_000)]);
     await claim(storage);
@@ -299,7 +287,7 @@ async function refuse(pool: pg.Pool, schema: string, name: string, event: string
 
 describe("postgres: what the database refuses for good", () => {
   it("I3 a call whose write is refused fails by itself, and not those that share its commit", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const storage = await opened({ pool, schema });
     await refuse(pool, schema, "bad", "insert");
     const names = ["a", "bad", "b", "c"];
@@ -311,7 +299,7 @@ describe("postgres: what the database refuses for good", () => {
   });
 
   it("M6 a settlement that is refused keeps no other waiting", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const ran: string[] = [];
     let both: () => void = () => {};
     const together = new Promise<void>((resolve) => both = resolve);
@@ -336,7 +324,7 @@ const quiet = { error() {}, warn() {}, info() {}, debug() {} };
 
 describe("postgres: what a run costs", () => {
   it("B125 a renewal leaves a large definition where it is", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const storage = await opened({ pool, schema });
     // Incompressible, so that it is stored out of line.
     const input = Array.from({ length: 1_000 }, () => Math.random().toString(36).slice(2)).join("");

@@ -1,35 +1,21 @@
 import { createHash } from "node:crypto";
 import { Kysely, PostgresDialect } from "kysely";
-import type pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { migrationSql, postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
 import { metaSql, migrationSteps, SCHEMA_VERSION } from "../../plugins/storage/postgres/schema.ts";
-import type { Storage } from "../../src/contract/mod.ts";
 import { document, id, moved, retired, store } from "../../src/testing/storage/documents.ts";
-import { freshSchema, sharedServer, testPool } from "../support/postgres.ts";
+import { sharedServer, testPool } from "../support/postgres.ts";
+import { arrange, opened } from "./postgres_store.ts";
 import { context } from "./storage_suite.ts";
 
 let url: string;
 beforeAll(async () => void (url = await sharedServer()), 60_000);
 
-function arrange(options: pg.PoolConfig = {}): { schema: string; pool: pg.Pool } {
-  const [schema, pool] = [freshSchema(), testPool(url, options)];
-  onTestFinished(async () => void await pool.query(`drop schema if exists "${schema}" cascade`));
-  return { schema, pool };
-}
-
-async function opened(options: PostgresOptions): Promise<Storage> {
-  const storage = postgres({ listen: false, ...options });
-  onTestFinished(() => storage.close());
-  await storage.open(context);
-  return storage;
-}
-
 describe("postgres: opening and migrating", () => {
   for (const [what, poolSize] of [["pools", 3], ["pools of one connection", 1]] as const) {
     it(`M7 B122 ten instances on ${what} start at once on an empty database`, async () => {
       for (let round = 0; round < 5; round++) {
-        const { schema, pool } = arrange();
+        const { schema, pool } = arrange(url);
         const stores = Array.from({ length: 10 }, () => postgres({ url, poolSize, schema, listen: false }));
         await Promise.all(stores.map((one) => one.open(context)));
         await Promise.all(stores.map((one) => one.close()));
@@ -42,7 +28,7 @@ describe("postgres: opening and migrating", () => {
   it("M7 B122 so do ten whose connections have been in use, as behind a pooler, and remember that nothing was there", async () => {
     const pools = Array.from({ length: 10 }, () => testPool(url, { max: 1 }));
     for (let round = 0; round < 5; round++) {
-      const { schema, pool } = arrange();
+      const { schema, pool } = arrange(url);
       const stores = pools.map((one) => postgres({ pool: one, schema, listen: false }));
       await Promise.all(stores.map((one) => one.open(context)));
       await Promise.all(stores.map((one) => one.close()));
@@ -53,7 +39,7 @@ describe("postgres: opening and migrating", () => {
 
   it("M7 B122 so do stores of several prefixes in one schema, whose locks are not the same", async () => {
     for (let round = 0; round < 5; round++) {
-      const { schema, pool } = arrange();
+      const { schema, pool } = arrange(url);
       const stores = Array.from(
         { length: 6 },
         (_, n) => postgres({ url, poolSize: 1, schema, tablePrefix: `p${n}_`, listen: false }),
@@ -69,7 +55,7 @@ describe("postgres: opening and migrating", () => {
   });
 
   it("M7 refuses a store that a newer version wrote, and leaves it as it is", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     await (await opened({ pool, schema })).close();
     await pool.query(`update "${schema}".meta set value = '99' where key = 'schema'`);
     await expect(opened({ pool, schema })).rejects.toMatchObject({
@@ -79,11 +65,11 @@ describe("postgres: opening and migrating", () => {
   });
 
   it.each([1, 2, 3])("M7 brings a store of schema %i to this one, with what it holds", async (version) => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const settings = { schema, tablePrefix: "" };
     const steps = migrationSteps(settings, 0).slice(0, version);
     await pool.query(`create schema "${schema}"; ${metaSql(settings)} ${steps.join("")}`);
-    const elsewhere = arrange();
+    const elsewhere = arrange(url);
     await store(await opened(elsewhere), [document(1, 5_000), document(2, 5_000), document(3, 253_402_300_799_999)]);
     await pool.query(`insert into "${schema}".documents select * from "${elsewhere.schema}".documents`);
     const storage = await opened({ pool, schema });
@@ -98,7 +84,7 @@ describe("postgres: opening and migrating", () => {
   });
 
   it("M7 leaves the functions of the schema before to instances that still run", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const settings = { schema, tablePrefix: "" };
     const functions = async () =>
       (await pool.query<{ name: string }>(
@@ -119,7 +105,7 @@ describe("postgres: opening and migrating", () => {
   });
 
   it("refuses absent tables when somebody else migrates, and takes what migrationSql made", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const options = { pool, schema, tablePrefix: "x_", migrate: "manual" } as const;
     await expect(opened(options)).rejects.toMatchObject({ code: "store_unavailable", retryable: false });
     await pool.query(migrationSql({ schema, tablePrefix: "x_" }));
@@ -129,7 +115,7 @@ describe("postgres: opening and migrating", () => {
   });
 
   it.each([1, 2, 3])("M7 migrationSql leads on from schema %i, which a refusal to open names", async (version) => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const steps = migrationSteps({ schema, tablePrefix: "" }, 0).slice(0, version);
     await pool.query(`create schema "${schema}"; ${metaSql({ schema, tablePrefix: "" })} ${steps.join("")}`);
     const options = { pool, schema, migrate: "manual" } as const;
@@ -145,7 +131,7 @@ describe("postgres: opening and migrating", () => {
   });
 
   it("makes the same tables itself as migrationSql does", async () => {
-    const [a, b] = [arrange(), arrange()];
+    const [a, b] = [arrange(url), arrange(url)];
     await opened({ pool: a.pool, schema: a.schema });
     await b.pool.query(migrationSql({ schema: b.schema }));
     const columns = async ({ schema, pool }: typeof a) =>
@@ -161,7 +147,7 @@ describe("postgres: opening and migrating", () => {
   });
 
   it("shows the schedules to people in the view schedules, damaged and hostile ones too", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const storage = await opened({ pool, schema });
     const ran = { lastRun: 1_767_225_600_123, runCount: 7, faultCount: 2 };
     await store(storage, [
@@ -210,7 +196,7 @@ describe("postgres: opening and migrating", () => {
   });
 
   it("keeps what the view calls out of parallel plans, where PostgreSQL before 17 begins no subtransaction", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     await opened({ pool, schema });
     const { rows } = await pool.query(
       "select proparallel from pg_proc where proname = 'facts' and pronamespace = $1::regnamespace",
@@ -220,7 +206,7 @@ describe("postgres: opening and migrating", () => {
   });
 
   it("closes neither the pool nor the Kysely that it was given, and takes its listener back", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
     const before = pool.listenerCount("error");
     for (const options of [{ pool, schema }, { kysely, schema }] as const) {
@@ -232,7 +218,7 @@ describe("postgres: opening and migrating", () => {
   });
 
   it("may be opened again after it could not be", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const storage = postgres({ pool, schema, migrate: "manual", listen: false });
     onTestFinished(() => storage.close());
     await expect(storage.open(context)).rejects.toMatchObject({ code: "store_unavailable" });
@@ -242,7 +228,7 @@ describe("postgres: opening and migrating", () => {
   });
 
   it("uses a schema that somebody else made, without the right to make one", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const role = `${schema}_role`;
     await pool.query(`create role "${role}" login password 'x'; create schema "${schema}" authorization "${role}"`);
     const own = Object.assign(new URL(url), { username: role, password: "x" }).href;
@@ -253,7 +239,7 @@ describe("postgres: opening and migrating", () => {
   });
 
   it("B141 S4 refuses a database whose encoding lacks characters, and takes one that keeps bytes as they are", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     const at = async (encoding: string): Promise<PostgresOptions> => {
       const name = `${schema}_${encoding.toLowerCase()}`;
       await pool.query(

@@ -1,27 +1,13 @@
 import { Kysely, PostgresDialect } from "kysely";
 import type pg from "pg";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Storage } from "../../src/contract/mod.ts";
 import { create, document, id, moved, operation, store } from "../../src/testing/storage/documents.ts";
-import { freshSchema, sharedServer, testPool } from "../support/postgres.ts";
-import { context } from "./storage_suite.ts";
+import { sharedServer, testPool } from "../support/postgres.ts";
+import { arrange, opened } from "./postgres_store.ts";
 
 let url: string;
 beforeAll(async () => void (url = await sharedServer()), 60_000);
-
-function arrange(): { schema: string; pool: pg.Pool } {
-  const [schema, pool] = [freshSchema(), testPool(url)];
-  onTestFinished(async () => void await pool.query(`drop schema if exists "${schema}" cascade`));
-  return { schema, pool };
-}
-
-async function opened(options: PostgresOptions): Promise<Storage> {
-  const storage = postgres({ listen: false, ...options });
-  onTestFinished(() => storage.close());
-  await storage.open(context);
-  return storage;
-}
 
 /** Everything that writes: a claim, a creation by itself, several, a change. */
 function writes(storage: Storage): (() => Promise<unknown>)[] {
@@ -47,7 +33,7 @@ describe("postgres: a database that may only be read", () => {
     ] as const
   ) {
     it(`M6 refuses every write alike until it may be written, with ${what}`, async () => {
-      const { schema, pool } = arrange();
+      const { schema, pool } = arrange(url);
       await store(await opened({ pool, schema }), [document(1, 5_000)]);
       const storage = await opened({ ...source(testPool(url, settings)), schema });
       for (const write of writes(storage)) {
@@ -59,7 +45,7 @@ describe("postgres: a database that may only be read", () => {
   }
 
   it("M6 a connection to what has become a standby is given up for one to the server that took its place", async () => {
-    const { schema, pool } = arrange();
+    const { schema, pool } = arrange(url);
     await store(await opened({ pool, schema }), [document(1, 5_000)]);
     const failing = testPool(url, { max: 1 });
     const storage = await opened({ pool: failing, schema });

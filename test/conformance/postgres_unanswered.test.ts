@@ -1,22 +1,15 @@
 import type pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { type PgPoolLike, postgres, type PostgresOptions } from "../../plugins/storage/postgres/mod.ts";
+import type { PgPoolLike } from "../../plugins/storage/postgres/mod.ts";
 import type { Group, Storage } from "../../src/contract/mod.ts";
 import { create, document, id, moved, operation, store } from "../../src/testing/storage/documents.ts";
 import { freshSchema, sharedServer, testPool } from "../support/postgres.ts";
-import { context } from "./storage_suite.ts";
+import { opened } from "./postgres_store.ts";
 
 let url: string;
 beforeAll(async () => void (url = await sharedServer()), 60_000);
 
 const HOUR = 3_600_000;
-
-async function opened(options: PostgresOptions): Promise<Storage> {
-  const storage = postgres({ listen: false, ...options });
-  onTestFinished(() => storage.close());
-  await storage.open(context);
-  return storage;
-}
 
 /** A handle that loses the answer to the first statement with a text in it, and what happens before it can ask anew. */
 async function losing(text: RegExp, meanwhile: (other: Storage) => Promise<unknown>) {
