@@ -2,6 +2,7 @@ import {
   type CatchupOption,
   type CatchupPolicy,
   CONTRACT,
+  DEFAULT_CATCHUP_LIMIT,
   invalidOption,
   type Json,
   type JsonObject,
@@ -16,7 +17,6 @@ import {
 } from "../../src/contract/mod.ts";
 
 const POLICIES: readonly CatchupPolicy[] = ["once", "skip", "all"];
-const DEFAULT_LIMIT = 100;
 
 /** The option that {@linkcode catchup} owns. */
 export interface CatchupOptions {
@@ -65,7 +65,7 @@ export function catchup(): Plugin<CatchupOptions> {
   };
 }
 
-function missed({ policy, limit = DEFAULT_LIMIT, window }: StoredCatchup): MissedAnswer {
+function missed({ policy, limit = DEFAULT_CATCHUP_LIMIT, window }: StoredCatchup): MissedAnswer {
   if (policy === "once") return { run: "newest" };
   if (policy === "skip") return { run: "none" };
   return { run: "each", limit, ...(window === undefined ? {} : { windowMs: window }) };
@@ -99,7 +99,7 @@ function duration(key: "grace" | "window", value: unknown, where: string): objec
 function limitOf(value: unknown, where: string): { readonly limit?: number } {
   if (value === undefined) return {};
   const limit = wholeNumber(value, 1, MAX_CATCHUP_LIMIT, `${where}.limit`);
-  return limit === DEFAULT_LIMIT ? {} : { limit };
+  return limit === DEFAULT_CATCHUP_LIMIT ? {} : { limit };
 }
 
 function compact(option: StoredCatchup): Json | undefined {

@@ -1,5 +1,6 @@
 import {
   CONTRACT,
+  DEFAULT_QUEUE_LIMIT,
   invalidOption,
   type Json,
   type JsonObject,
@@ -17,7 +18,7 @@ import {
 } from "../../src/contract/mod.ts";
 
 const POLICIES: readonly OverlapPolicy[] = ["skip", "queue", "concurrent", "replace"];
-const DEFAULT_LIMIT = { queue: 1, concurrent: MAX_CONCURRENT_RUNS };
+const DEFAULT_LIMIT = { queue: DEFAULT_QUEUE_LIMIT, concurrent: MAX_CONCURRENT_RUNS };
 const LARGEST_LIMIT = { queue: MAX_WAITING, concurrent: MAX_CONCURRENT_RUNS };
 
 /** The option that {@linkcode overlap} owns. */

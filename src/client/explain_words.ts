@@ -1,4 +1,13 @@
-import { type DecisionInfo, isPlainObject, type Json, type JsonObject, show } from "../contract/mod.ts";
+import {
+  type DecisionInfo,
+  DEFAULT_CATCHUP_LIMIT,
+  DEFAULT_QUEUE_LIMIT,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  MAX_CONCURRENT_RUNS,
+  show,
+} from "../contract/mod.ts";
 
 /** An instant as text; `"?"` where there is none. */
 export function iso(instant: number | Date | undefined): string {
@@ -82,7 +91,7 @@ function catchupWords(catchup: Json | undefined): string {
     case "all": {
       const window = parameter(catchup, "window");
       const old = window === undefined ? "" : `, none older than ${durationWords(window)}`;
-      return `, and catchup "all" runs the newest ${parameter(catchup, "limit") ?? 100} alone${old}`;
+      return `, and catchup "all" runs the newest ${parameter(catchup, "limit") ?? DEFAULT_CATCHUP_LIMIT} alone${old}`;
     }
     default:
       return "";
@@ -94,9 +103,9 @@ function overlapWords(overlap: Json | undefined): string {
   const limit = parameter(overlap, "limit");
   switch (policyOf(overlap)) {
     case "queue":
-      return `a run was in progress, and the queue behind it was full (${limit ?? 1})`;
+      return `a run was in progress, and the queue behind it was full (${limit ?? DEFAULT_QUEUE_LIMIT})`;
     case "concurrent":
-      return `as many runs were in progress as its overlap allows (${limit ?? 100})`;
+      return `as many runs were in progress as its overlap allows (${limit ?? MAX_CONCURRENT_RUNS})`;
     default:
       return "a run was in progress";
   }

@@ -72,6 +72,12 @@ export const MAX_WAITING = 100;
 /** Runs of one schedule beside one another under `concurrent`: they are stored inside the document. */
 export const MAX_CONCURRENT_RUNS = 100;
 
+/** The `limit` of catchup `all` where none is given: what a person means by some, and no burst. */
+export const DEFAULT_CATCHUP_LIMIT = 100;
+
+/** The `limit` of overlap `queue` where none is given: the one point that O2 speaks of. */
+export const DEFAULT_QUEUE_LIMIT = 1;
+
 /** The largest `limit` of catchup `all`: beyond it a person wants a batch, not runs. */
 export const MAX_CATCHUP_LIMIT = 100_000;
 
