@@ -3,10 +3,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createScheduler, defineTask, type Scheduler } from "../../mod.ts";
 import { sqlite } from "../../plugins/storage/sqlite/mod.ts";
 import type { ScheduleInfo } from "../../src/contract/mod.ts";
-import { type Child, type Cluster, cluster, type JournalEntry, until } from "./processes.ts";
+import { type Child, type Cluster, cluster, type JournalEntry, type SlowInput, until } from "./processes.ts";
 
 const quick = defineTask("quick", () => {});
-const slow = defineTask<{ ms: number; blocks?: boolean }>("slow", () => {});
+const slow = defineTask<SlowInput>("slow", () => {});
 const hanging = defineTask("hanging", () => {});
 
 /** A scheduler of the test's own process that creates and looks, and runs nothing. */
@@ -152,7 +152,7 @@ describe("several processes on one SQLite file", { timeout: 90_000 }, () => {
     const one = cluster();
     const scheduler = looker(one);
     const blocked = await one.child({ leaseMs: 400 });
-    const { id } = await scheduler.after(slow, 0, { ms: 4_000, blocks: true }, keep);
+    const { id } = await scheduler.after(slow, 0, { ms: 0, blocks: "until taken" }, keep);
     await until("it blocks", () => one.journal().length > 0);
     await one.child({ leaseMs: 400 });
     await takenOver(one, scheduler, id, blocked);
@@ -162,7 +162,7 @@ describe("several processes on one SQLite file", { timeout: 90_000 }, () => {
     const one = cluster();
     const scheduler = looker(one);
     await one.child({ leaseMs: 6_000 });
-    const { id } = await scheduler.after(slow, 0, { ms: 1_500, blocks: true }, keep);
+    const { id } = await scheduler.after(slow, 0, { ms: 1_500, blocks: "so long" }, keep);
     await until("it blocks", () => one.journal().length > 0);
     await one.child({ leaseMs: 6_000 });
     await until("it has ended", async () => (await scheduler.info(id)).retired);

@@ -30,6 +30,12 @@ export interface JournalEntry {
   readonly attempt: number;
 }
 
+/** What the task `slow` does: waits, or blocks its process, for a time or until another process has started its run. */
+export interface SlowInput {
+  readonly ms: number;
+  readonly blocks?: "so long" | "until taken";
+}
+
 export type Message = Readonly<Record<string, unknown>>;
 
 /** A process that runs on this test's own runtime. */

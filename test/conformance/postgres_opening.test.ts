@@ -1,3 +1,4 @@
+import process from "node:process";
 import { createHash } from "node:crypto";
 import { Kysely, PostgresDialect } from "kysely";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -215,6 +216,27 @@ describe("postgres: opening and migrating", () => {
       expect((await pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
     }
     expect(pool.listenerCount("error")).toBe(before);
+  });
+
+  it("leaves the pool's listeners few, however many stores are on it", async () => {
+    const { schema, pool } = arrange(url);
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error) => void warnings.push(name);
+    process.on("warning", onWarning);
+    onTestFinished(() => void process.removeListener("warning", onWarning));
+    let most = 0;
+    pool.on("release", (_error, client) => most = Math.max(most, client.listenerCount("error")));
+    const before = pool.listenerCount("error");
+    const stores = await Promise.all(Array.from({ length: 12 }, () => opened({ pool, schema })));
+    await Promise.all(stores.map((storage) => Promise.all([storage.now(0), storage.now(0)])));
+    expect(pool.listenerCount("error")).toBe(before + 1);
+    expect(pool.listenerCount("acquire")).toBe(1);
+    for (const storage of stores) await storage.close();
+    expect(pool.listenerCount("error")).toBe(before);
+    expect(pool.listenerCount("acquire")).toBe(0);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThan(5);
+    expect(warnings).not.toContain("MaxListenersExceededWarning");
   });
 
   it("may be opened again after it could not be", async () => {

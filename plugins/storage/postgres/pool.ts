@@ -13,6 +13,7 @@ import {
 } from "./database.ts";
 import { isDisconnect, isReadOnly, storageError } from "./errors.ts";
 import type { PgClientLike, PgPoolClientLike, PgPoolLike, PgResultLike } from "./pg_like.ts";
+import { hearErrors } from "./pool_errors.ts";
 import type { PgValue } from "./values.ts";
 
 /** What a {@linkcode PoolDatabase} works with. */
@@ -31,26 +32,13 @@ export interface PoolDatabaseOptions {
 /** The database through a pool of `pg`. */
 export class PoolDatabase implements Database {
   readonly #options: PoolDatabaseOptions;
+  /** Ends the hearing of the pool's errors. */
+  readonly #unheard: () => void;
 
   constructor(options: PoolDatabaseOptions) {
     this.#options = options;
-    // A connection that dies while it is idle is replaced at the next use; without a listener it would end the process.
-    options.pool.on("error", this.#onError);
-    options.pool.on("acquire", this.#onAcquire);
+    this.#unheard = hearErrors(options.pool, options);
   }
-
-  readonly #onError = (error: Error): void => {
-    this.#options.logger.debug("postgres: a connection of the pool was lost", error);
-  };
-
-  /**
-   * A connection that the server ends as soon as it is made can tell so within the very turn in which the pool hands it
-   * out, when the pool no longer listens and whoever waits for it has not begun to: an error that would end the process.
-   */
-  readonly #onAcquire = (client: PgClientLike): void => {
-    client.on("error", this.#onError);
-    this.#options.clock.defer(() => client.removeListener("error", this.#onError));
-  };
 
   run<P, R>(doing: string, statement: Statement<P, R>, values: P): Promise<readonly R[]> {
     return this.#use(doing, (client) => insist(() => this.#session(doing, client).run(statement, values)));
@@ -74,11 +62,7 @@ export class PoolDatabase implements Database {
 
   async close(answers: boolean): Promise<void> {
     const { pool, own, clock } = this.#options;
-    if (own === undefined) {
-      pool.removeListener("error", this.#onError);
-      pool.removeListener("acquire", this.#onAcquire);
-      return;
-    }
+    if (own === undefined) return this.#unheard();
     // A pool counts as ended while its connections are still closing, and a server that goes just then has its word to say.
     const ended = Promise.all([pool.end(), own.gone()]);
     if (answers && await endsInTime(clock, ended)) return;
