@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer } from "node:net";
+import { Kysely, PostgresDialect } from "kysely";
 import type pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createScheduler, defineTask } from "../../mod.ts";
@@ -228,27 +229,34 @@ describe("postgres: others in the way", () => {
     expect((await storage.find({ limit: 5 })).map((found) => found.id)).toEqual([id(1), id(3)]);
   });
 
-  it("a pool whose connections are all taken is an error after a while, and no connection is lost by it", async () => {
-    const { schema } = arrange(url);
-    const pool = testPool(url, { max: 1 });
-    const timers: (() => void)[] = [];
-    const storage = postgres({ pool, schema, listen: false });
-    onTestFinished(() => storage.close());
-    // Its timers go off when the test says so.
-    const setTimer = (callback: () => void) => {
-      timers.push(callback);
-      return () => void timers.splice(timers.indexOf(callback), 1);
-    };
-    await storage.open({ ...context, clock: { ...context.clock, setTimer } });
-    const taken = await pool.connect();
-    const waiting = storage.get(id(1));
-    await until(() => timers.length > 0);
-    for (const fire of [...timers]) fire();
-    await expect(waiting).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
-    await expect(waiting).rejects.toThrow("no connection of the pool was free within 10000 ms");
-    taken.release();
-    expect(await storage.get(id(1))).toBeUndefined();
-  });
+  it.each(["pool", "kysely"] as const)(
+    "M6 a %s whose connections are all taken is an error after a while, and no connection is lost by it",
+    async (way) => {
+      const { schema } = arrange(url);
+      const pool = testPool(url, { max: 1 });
+      const timers: (() => void)[] = [];
+      const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+      const storage = postgres({ ...(way === "pool" ? { pool } : { kysely }), schema, listen: false });
+      onTestFinished(() => storage.close());
+      // Its timers go off when the test says so.
+      const setTimer = (callback: () => void) => {
+        timers.push(callback);
+        return () => void timers.splice(timers.indexOf(callback), 1);
+      };
+      await storage.open({ ...context, clock: { ...context.clock, setTimer } });
+      const taken = await pool.connect();
+      const waiting = [storage.get(id(1)), store(storage, [document(1, 5_000, { definition: { name: "nightly" } })])];
+      for (const failing of waiting) failing.catch(() => {});
+      await until(() => timers.length === waiting.length);
+      for (const fire of [...timers]) fire();
+      for (const failing of waiting) {
+        await expect(failing).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+        await expect(failing).rejects.toThrow("no connection of the pool was free within 10000 ms");
+      }
+      taken.release();
+      expect(await storage.get(id(1))).toBeUndefined();
+    },
+  );
 
   it("B061 a row that somebody has marked as parked is left alone, and nothing spins", async () => {
     const { schema, pool } = arrange(url);

@@ -1,4 +1,3 @@
-import type { CompiledQuery } from "kysely";
 import { bind, type Statement } from "../sql/statement.ts";
 import { isContention, isLockTimeout } from "./errors.ts";
 import type { PgValue } from "./values.ts";
@@ -52,9 +51,14 @@ export function sessionOf(send: Send, wrap: (error: unknown) => unknown): Sessio
   };
 }
 
-/** A statement as Kysely takes it, with its parameters bound. */
-export function bound<P, R>(statement: Statement<P, R>, values: P): CompiledQuery {
-  return { ...statement.query, parameters: bind<P, PgValue>(statement, values) };
+/** An answer, if it comes in time: a network may drop a connection without a word, and only this one. */
+export function answerInTime<T>(asked: Promise<T>, answerMs: number): Promise<T> {
+  if (answerMs === Infinity) return asked;
+  return new Promise((resolve, reject) => {
+    // Not the scheduler's clock: the database is real, also where time is a test's.
+    const timer = setTimeout(() => reject(new Error(`no answer within ${answerMs} ms`)), answerMs);
+    asked.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /**

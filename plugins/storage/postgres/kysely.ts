@@ -1,7 +1,8 @@
 import { CompiledQuery } from "kysely";
+import type { Clock } from "../../../src/contract/mod.ts";
 import type { Statement } from "../sql/statement.ts";
 import {
-  bound,
+  answerInTime,
   type Database,
   IDLE_TRANSACTION_MS,
   insist,
@@ -10,60 +11,119 @@ import {
   sessionOf,
   type TransactionLimits,
 } from "./database.ts";
-import { storageError } from "./errors.ts";
+import { isDisconnect, noneFree, storageError } from "./errors.ts";
 import type { KyselyExecutorLike, KyselyLike } from "./kysely_like.ts";
 
-/** The database through an application's Kysely. It is not closed, and its connections' errors are the application's. */
-export class KyselyDatabase implements Database {
-  readonly #kysely: KyselyLike;
+/** What a {@linkcode KyselyDatabase} works with. */
+export interface KyselyDatabaseOptions {
+  readonly kysely: KyselyLike;
+  /** Milliseconds for which a connection is waited for. */
+  readonly acquireMs: number;
+  /** Milliseconds for which an answer is waited for. */
+  readonly answerMs: number;
+  readonly clock: Clock;
+}
 
-  constructor(kysely: KyselyLike) {
-    this.#kysely = kysely;
+/** A connection that Kysely has lent, or a transaction that it has begun. */
+interface Lent {
+  readonly executor: KyselyExecutorLike;
+  /** Gives it back, or commits; `over` tells what came of it. */
+  end(): void;
+  /** Rolls back. */
+  fail(error: unknown): void;
+  readonly over: Promise<void>;
+}
+
+/** Has Kysely lend a connection for as long as the work takes. */
+type Lend = (work: (executor: KyselyExecutorLike) => Promise<void>) => Promise<void>;
+
+/**
+ * The database through an application's Kysely. It is not closed, and its connections' errors are the application's: one
+ * that does not answer is waited for no longer, and stays taken until it does or its pool gives it up.
+ */
+export class KyselyDatabase implements Database {
+  readonly #options: KyselyDatabaseOptions;
+
+  constructor(options: KyselyDatabaseOptions) {
+    this.#options = options;
   }
 
   async run<P, R>(doing: string, statement: Statement<P, R>, values: P): Promise<readonly R[]> {
+    const { kysely, answerMs } = this.#options;
+    const { executor, end } = await this.#acquire(doing, (work) => kysely.withoutPlugins().connection().execute(work));
+    let asked: Promise<unknown> = Promise.resolve();
+    const watched: KyselyExecutorLike = {
+      executeQuery(query) {
+        const answer = executor.executeQuery(query);
+        asked = answer;
+        return answer;
+      },
+    };
     try {
-      const query = bound(statement, values) as never;
-      return (await insist(() => this.#kysely.withoutPlugins().executeQuery(query))).rows as readonly R[];
-    } catch (error) {
-      throw storageError(doing, error);
+      return await insist(() => kyselySession(doing, watched, answerMs).run(statement, values));
+    } finally {
+      // Whoever got it while it is silent would wait behind this statement.
+      asked.then(end, end);
     }
   }
 
-  async transaction<T>(
-    doing: string,
-    { lockMs }: TransactionLimits,
-    work: (session: Session) => Promise<T>,
-  ): Promise<T> {
-    // Kept apart, since only what Kysely itself throws is the database's.
-    let thrown: { readonly error: unknown } | undefined;
+  async transaction<T>(doing: string, limits: TransactionLimits, work: (session: Session) => Promise<T>): Promise<T> {
+    const { kysely } = this.#options;
+    const { lockMs, answerMs = this.#options.answerMs } = limits;
+    const { executor, end, fail, over } = await this.#acquire(
+      doing,
+      (work) => kysely.withoutPlugins().transaction().setIsolationLevel("read committed").execute(work),
+    );
+    const session = kyselySession(doing, executor, answerMs);
+    let result: T;
     try {
-      return await this.#kysely.withoutPlugins().transaction().setIsolationLevel("read committed").execute(
-        async (transaction) => {
-          const session = kyselySession(doing, transaction);
-          try {
-            await session.script(
-              `select set_config('lock_timeout', '${lockMs}', true), ` +
-                `set_config('idle_in_transaction_session_timeout', '${IDLE_TRANSACTION_MS}', true)`,
-            );
-            return await work(session);
-          } catch (error) {
-            thrown = { error };
-            throw error;
-          }
-        },
+      await session.script(
+        `select set_config('lock_timeout', '${lockMs}', true), ` +
+          `set_config('idle_in_transaction_session_timeout', '${IDLE_TRANSACTION_MS}', true)`,
       );
+      result = await work(session);
     } catch (error) {
-      throw thrown === undefined ? storageError(doing, error) : thrown.error;
+      fail(error);
+      // Of a connection that does not answer, the rollback would be waited for as well.
+      if (!isDisconnect(error)) await over.catch(() => {});
+      throw error;
     }
+    end();
+    try {
+      await answerInTime(over, answerMs);
+    } catch (error) {
+      throw storageError(`${doing}, committing`, error);
+    }
+    return result;
   }
 
   async close(): Promise<void> {}
+
+  /** Waits for a connection; one that comes too late goes back at once. */
+  #acquire(doing: string, lend: Lend): Promise<Lent> {
+    const { acquireMs, clock } = this.#options;
+    return new Promise((resolve, reject) => {
+      let late = false;
+      const cancel = clock.setTimer(() => {
+        late = true;
+        reject(noneFree(doing, acquireMs));
+      }, acquireMs);
+      const over: Promise<void> = lend(async (executor) => {
+        cancel();
+        if (late) throw noneFree(doing, acquireMs);
+        await new Promise<void>((end, fail) => resolve({ executor, end, fail, over }));
+      });
+      over.catch((error) => {
+        cancel();
+        reject(storageError(`${doing}, connecting`, error, { connecting: true }));
+      });
+    });
+  }
 }
 
-/** Statements within a transaction of Kysely. */
-export function kyselySession(doing: string, transaction: KyselyExecutorLike): Session {
+/** Statements on a connection of Kysely, or within a transaction of it; waited for without end unless told. */
+export function kyselySession(doing: string, executor: KyselyExecutorLike, answerMs = Infinity): Session {
   const send: Send = async (sql, parameters) =>
-    (await transaction.executeQuery({ ...CompiledQuery.raw(sql), parameters } as never)).rows;
+    (await answerInTime(executor.executeQuery({ ...CompiledQuery.raw(sql), parameters } as never), answerMs)).rows;
   return sessionOf(send, (error) => storageError(doing, error));
 }

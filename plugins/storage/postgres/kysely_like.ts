@@ -12,12 +12,21 @@ export interface KyselyTransactionsLike {
   };
 }
 
+/** How Kysely lends a connection. */
+export interface KyselyConnectionLike {
+  /** Runs the work on one of the pool's and gives it back. */
+  execute<T>(work: (connection: KyselyExecutorLike) => Promise<T>): Promise<T>;
+}
+
 /** The few methods of the application's own `Kysely` that are used, on PostgreSQL by whatever dialect. */
 export interface KyselyLike {
   /** Whether it is a transaction, which will not do. */
   readonly isTransaction: boolean;
   /** The same connections without the application's plugins, which may rename columns. */
-  withoutPlugins(): KyselyExecutorLike & { transaction(): KyselyTransactionsLike };
+  withoutPlugins(): KyselyExecutorLike & {
+    connection(): KyselyConnectionLike;
+    transaction(): KyselyTransactionsLike;
+  };
 }
 
 /** Whether a value is shaped like a Kysely, or like a transaction of one. */

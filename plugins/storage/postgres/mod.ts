@@ -11,7 +11,7 @@ import type { PgPoolLike } from "./pg_like.ts";
 import { SCHEMA_VERSION, schemaSql } from "./schema.ts";
 import { PostgresStorage } from "./storage.ts";
 
-export type { KyselyExecutorLike, KyselyLike, KyselyTransactionsLike } from "./kysely_like.ts";
+export type { KyselyConnectionLike, KyselyExecutorLike, KyselyLike, KyselyTransactionsLike } from "./kysely_like.ts";
 export type { MigrationOptions, PostgresOptions, SchemaOptions } from "./options.ts";
 export type { PgClientLike, PgPoolClientLike, PgPoolLike, PgQueryValue, PgResultLike } from "./pg_like.ts";
 

@@ -3,6 +3,7 @@ import type { Statement } from "../sql/statement.ts";
 import { endsInTime } from "./closing.ts";
 import type { OwnPool } from "./connecting.ts";
 import {
+  answerInTime,
   type Database,
   IDLE_TRANSACTION_MS,
   insist,
@@ -11,7 +12,7 @@ import {
   sessionOf,
   type TransactionLimits,
 } from "./database.ts";
-import { isDisconnect, isReadOnly, storageError } from "./errors.ts";
+import { isDisconnect, isReadOnly, noneFree, storageError } from "./errors.ts";
 import type { PgClientLike, PgPoolClientLike, PgPoolLike, PgResultLike } from "./pg_like.ts";
 import { hearErrors } from "./pool_errors.ts";
 import type { PgValue } from "./values.ts";
@@ -84,7 +85,6 @@ export class PoolDatabase implements Database {
     return sessionOf(send, (error) => storageError(doing, error));
   }
 
-  /** A network may drop a connection without a word, and only this one: others can be made meanwhile. */
   #ask(
     client: PgClientLike,
     sql: string,
@@ -92,11 +92,7 @@ export class PoolDatabase implements Database {
     answerMs = this.#options.answerMs,
   ): Promise<PgResultLike> {
     const asked = parameters.length === 0 ? client.query(sql) : client.query(sql, [...parameters]);
-    return new Promise((resolve, reject) => {
-      // Not the scheduler's clock: the database is real, also where time is a test's.
-      const timer = setTimeout(() => reject(new Error(`no answer within ${answerMs} ms`)), answerMs);
-      asked.then(resolve, reject).finally(() => clearTimeout(timer));
-    });
+    return answerInTime(asked, answerMs);
   }
 
   async #use<T>(doing: string, work: (client: PgClientLike) => Promise<T>): Promise<T> {
@@ -125,8 +121,7 @@ export class PoolDatabase implements Database {
       let late = false;
       const cancel = clock.setTimer(() => {
         late = true;
-        const message = `postgres: ${doing}: no connection of the pool was free within ${acquireMs} ms`;
-        reject(new StorageError(message, { details: { connecting: true } }));
+        reject(noneFree(doing, acquireMs));
       }, acquireMs);
       pool.connect().then((client) => {
         cancel();

@@ -81,8 +81,8 @@ export class PostgresStorage implements Storage {
 
   async #connect({ clock, logger }: StorageContext): Promise<Database> {
     const { source } = this.#settings;
-    if ("kysely" in source) return new KyselyDatabase(source.kysely);
     const shared = { acquireMs: CONNECT_MS, answerMs: ANSWER_MS, clock, logger };
+    if ("kysely" in source) return new KyselyDatabase({ ...shared, kysely: source.kysely });
     if ("pool" in source) return new PoolDatabase({ ...shared, pool: source.pool });
     const own = await openPool(source.url, source.poolSize);
     return new PoolDatabase({ ...shared, pool: own.pool, own });
