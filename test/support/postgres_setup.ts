@@ -23,8 +23,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const commands: Record<string, (index: number) => Promise<unknown>> = {
     "/shared": async () => ({ url: (await (shared ??= begin())).url }),
     "/own": async () => {
-      const { url } = await begin();
-      return { url, index: servers.length - 1 };
+      const own = begin();
+      // Others may begin while this one starts.
+      const index = servers.indexOf(own);
+      return { url: (await own).url, index };
     },
     "/restart": async (index) => (await servers[index])?.restart(),
   };
