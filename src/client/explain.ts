@@ -2,11 +2,13 @@ import {
   type Ability,
   type Explanation,
   type JsonObject,
+  NOTICED_JUMP_MS,
   type OptionParser,
   type RunInfo,
   type ScheduleDocument,
   show,
   type Wait,
+  type WaitingCause,
 } from "../contract/mod.ts";
 import { type MachineEnv, standing } from "../machine/mod.ts";
 import { attemptWords, decisionWords, iso } from "./explain_words.ts";
@@ -52,12 +54,12 @@ function waitsOf(
   if (parked !== undefined) return [repair(parked)];
   const waits = runningOf(document).reverse().map((run, i) => inProgress(run, progress.runs[i]!.leaseUntil, now));
   if (progress.retired !== undefined) {
-    return [...waits, removal(progress.retired.reason, progress.retired.at + definition.retention)];
+    return [...waits, removal(document, progress.retired)];
   }
   if (progress.pausedAt !== undefined) waits.push(resume(progress.pausedAt));
   const { owedSince, mayStart, unknownOption } = standing(document, now, env);
-  if (!mayStart) waits.push(...turns(document, now));
-  else if (owedSince !== undefined) {
+  waits.push(...turns(document, now, mayStart));
+  if (mayStart && owedSince !== undefined) {
     const since = new Date(owedSince);
     waits.push(
       unknownOption === undefined ? instance(definition.task, since, ability) : plugin(unknownOption, since),
@@ -66,12 +68,9 @@ function waitsOf(
   return [...waits, ...toCome(document, now, options)];
 }
 
-/** Retries and the deadline that lie ahead; while it is paused none does. */
-function toCome(
-  { progress: { waiting, next, pausedAt } }: ScheduleDocument,
-  now: number,
-  options: JsonObject,
-): readonly Wait[] {
+/** Retries and deadlines that lie ahead; while it is paused none does. */
+function toCome(document: ScheduleDocument, now: number, options: JsonObject): readonly Wait[] {
+  const { progress: { waiting, next, pausedAt } } = document;
   if (pausedAt !== undefined) return [];
   const retries = waiting.filter(({ cause, at }) => cause === "retry" && at > now);
   const waits: Wait[] = retries.map(({ at, attempt, point }) => ({
@@ -80,26 +79,55 @@ function toCome(
     attempt,
     text: `waits until ${iso(at)} for ${attemptWords(attempt, options)} at the deadline ${iso(point)}`,
   }));
+  const early = owedStarts(document).filter(({ at, cause }) => cause !== "retry" && at > now);
+  waits.push(...early.map((owed) => turn(owed, "waits for that time to come again: the clock has been set back")));
   if (next !== null && next.at > now) {
     const { at, point } = next;
     const by = options["jitter"] === undefined || options["jitter"] === 0 ? "" : ", moved by its jitter";
     const shifted = at === point ? "" : `, which stands for the point ${iso(point)}${by}`;
-    const text = `waits for its deadline, ${iso(at)}${shifted}`;
+    const text = `waits for its deadline, ${iso(at)}${shifted}${setBackWords(document, now)}`;
     waits.push({ for: "deadline", until: new Date(at), point: new Date(point), text });
   }
   return waits;
 }
 
+/** Why a deadline is further off than its cadence says: the clock was ahead of the present time (T8). */
+function setBackWords({ progress: { cursor, decisions } }: ScheduleDocument, now: number): string {
+  const shown = Math.max(...decisions.map(([, at]) => at));
+  if (cursor === undefined || cursor <= now || shown - now < NOTICED_JUMP_MS) return "";
+  return `; the clock has been set back: it has shown ${iso(shown)}, and the points up to ${
+    iso(cursor)
+  } have come already`;
+}
+
 /** Starts that are owed and for which the runs in progress leave no room. */
-function turns({ progress: { waiting, backlog = [] } }: ScheduleDocument, now: number): readonly Wait[] {
-  const owed = waiting.filter(({ at }) => at <= now);
-  const lined = backlog.slice(0, 1).map(({ next }) => ({ point: next, cause: "catchup" as const }));
-  return [...owed, ...lined].map(({ point, cause }) => ({
-    for: "turn",
-    cause,
-    point: new Date(point),
-    text: `the point ${iso(point)} (${cause}) waits for a run in progress to end`,
-  }));
+function turns(document: ScheduleDocument, now: number, mayStart: boolean): readonly Wait[] {
+  const isLineHeld = document.progress.runs.some(({ lined }) => lined === true);
+  return owedStarts(document)
+    .filter(({ at, lined }) => at <= now && (!mayStart || (lined && isLineHeld)))
+    .map((owed) => turn(owed, "waits for a run in progress to end"));
+}
+
+/** A start that is owed. */
+interface OwedStart {
+  readonly point: number;
+  /** When it may be made at the earliest. */
+  readonly at: number;
+  readonly cause: WaitingCause;
+  /** Whether it stands first in the line of catchup, whose points run one after another. */
+  readonly lined: boolean;
+}
+
+function owedStarts({ progress: { waiting, backlog = [] } }: ScheduleDocument): readonly OwedStart[] {
+  const lined = backlog.slice(0, 1).map(({ next }) => ({ point: next, at: next, cause: "catchup" as const }));
+  return [
+    ...waiting.map(({ point, at, cause }) => ({ point, at, cause, lined: false })),
+    ...lined.map((owed) => ({ ...owed, lined: true })),
+  ];
+}
+
+function turn({ point, cause }: OwedStart, waits: string): Wait {
+  return { for: "turn", cause, point: new Date(point), text: `the point ${iso(point)} (${cause}) ${waits}` };
 }
 
 function inProgress(run: RunInfo, leaseUntil: number, now: number): Wait {
@@ -138,9 +166,20 @@ function repair(error: string): Wait {
   return { for: "repair", error, text: `parked: waits for update or stop, because of this: ${error}` };
 }
 
-function removal(reason: string, until: number): Wait {
-  const text = `retired (${reason}): its record is kept until ${iso(until)}, and nothing fires any more`;
+function removal(document: ScheduleDocument, { reason, at }: { readonly reason: string; readonly at: number }): Wait {
+  const until = at + document.definition.retention;
+  const bound = reason === "ended" ? boundWords(document) : "";
+  const text = `retired (${reason}): ${bound}its record is kept until ${iso(until)}, and nothing fires any more`;
   return { for: "removal", until: new Date(until), reason, text };
+}
+
+/** The bound that a recurring schedule has come to (T9). */
+function boundWords({ definition: { spec }, progress }: ScheduleDocument): string {
+  if (spec.kind === "at") return "";
+  if (spec.maxRuns !== undefined && progress.firings >= spec.maxRuns) {
+    return `it has fired as often as its maxRuns allows (${spec.maxRuns}); `;
+  }
+  return spec.endAt === undefined ? "" : `its endAt is ${iso(spec.endAt)}; `;
 }
 
 function describeRun({ id, outcome, endedAt, attempt, fault }: RunInfo, options: JsonObject): string {

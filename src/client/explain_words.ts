@@ -8,6 +8,7 @@ import {
   MAX_CONCURRENT_RUNS,
   show,
 } from "../contract/mod.ts";
+import { RETIMED } from "../machine/mod.ts";
 
 /** An instant as text; `"?"` where there is none. */
 export function iso(instant: number | Date | undefined): string {
@@ -49,13 +50,11 @@ export function decisionWords(decision: DecisionInfo, options: JsonObject): stri
     case "ran":
       return `started${times} for the point ${iso(point)}`;
     case "late":
-      return `started late${times} for the point ${iso(point)}, ${
-        durationWords(at.getTime() - point!.getTime())
-      } after it`;
+      return `started late${times} for the point ${iso(point)}, ${lateWords(at.getTime() - point!.getTime())}`;
     case "missed":
-      return `missed ${points}: nothing was running to account for them${catchupWords(options["catchup"])}`;
+      return `missed ${points}: ${detail === RETIMED ? RETIMED_WORDS : missedWords(options["catchup"])}`;
     case "overlapped":
-      return `dropped ${points}: ${overlapWords(options["overlap"])}`;
+      return `dropped ${points}: ${detail === RETIMED ? RETIMED_WORDS : overlapWords(options["overlap"])}`;
     case "queued":
       return `queued ${points}, behind a run in progress`;
     case "replaced":
@@ -81,7 +80,22 @@ export function decisionWords(decision: DecisionInfo, options: JsonObject): stri
   }
 }
 
-/** What the catchup policy makes of missed points. */
+/** Why points that were owed do not run: an update has changed when the schedule fires (L5). */
+const RETIMED_WORDS = "what was still owed when the schedule was given another time is not run";
+
+/** A deadline that jitter has set before its point may be late and yet be served before the point. */
+function lateWords(afterMs: number): string {
+  if (afterMs >= 0) return `${durationWords(afterMs)} after it`;
+  return `${durationWords(-afterMs)} before it: its deadline was earlier still`;
+}
+
+/** Why points are missed, as far as a schedule can know, and what its catchup policy makes of them. */
+function missedWords(catchup: Json | undefined): string {
+  return `no instance took them in time (none running, asleep, no slot free, or the clock set ahead)${
+    catchupWords(catchup)
+  }`;
+}
+
 function catchupWords(catchup: Json | undefined): string {
   switch (policyOf(catchup)) {
     case "once":
@@ -106,6 +120,8 @@ function overlapWords(overlap: Json | undefined): string {
       return `a run was in progress, and the queue behind it was full (${limit ?? DEFAULT_QUEUE_LIMIT})`;
     case "concurrent":
       return `as many runs were in progress as its overlap allows (${limit ?? MAX_CONCURRENT_RUNS})`;
+    case "replace":
+      return "a newer one took its place before it could start";
     default:
       return "a run was in progress";
   }

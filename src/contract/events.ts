@@ -81,7 +81,7 @@ export interface SchedulerEvents {
     /** The last of them. */
     readonly newest: Date;
   };
-  /** Points that overlap dropped, or a run that it replaced (O): how many, and a point of them. */
+  /** Points that overlap dropped, or a run that it replaced (O): how many, and the newest of them. */
   readonly overlapped: { readonly schedule: EventSchedule; readonly count: number; readonly point: Date };
   /**
    * Schedules of a task that this instance lacks are due (`due`, counted up to 1,000), the `oldest` for 5 s and more

@@ -3,7 +3,7 @@ import type { WaitingCause } from "./progress.ts";
 
 /** One decision, as {@linkcode DecisionInfo}, in words as well. */
 export interface ExplainedDecision extends DecisionInfo {
-  /** Such as `"missed 3 points, the latest 2026-01-01T03:00:00.000Z: nothing was running to account for them"`. */
+  /** Such as `"dropped 3 points, the latest 2026-01-01T03:00:00.000Z: a run was in progress"`. */
   readonly text: string;
 }
 
@@ -45,7 +45,10 @@ export type Wait =
       readonly attempt: number;
     }
     | {
-      /** Room beside, or behind, the runs in progress: a start that is owed. */
+      /**
+       * Room beside, or behind, the runs in progress: a start that is owed. Where the clock has been set back since, that
+       * time again (T8).
+       */
       readonly for: "turn";
       /** What it is owed for. */
       readonly cause: WaitingCause;

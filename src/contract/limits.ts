@@ -197,6 +197,8 @@ export const STORE_QUIET_LOOK_MS = 10_000;
 
 /** Longest sleep between two looks at the clock: how late a stepped clock, or a machine that slept, is noticed (T8). No store is asked. */
 export const CLOCK_CHECK_MS = 1_000;
+/** Jumps of the clock shorter than this are left to the leases' own slack, and are not spoken of. */
+export const NOTICED_JUMP_MS = 1_000;
 
 /** Lease times that may be configured: below, renewing costs more than it gives; above, a crash blocks for too long. */
 export const MIN_LEASE_MS = 100;

@@ -1,7 +1,4 @@
-import type { Clock } from "../contract/mod.ts";
-
-/** Jumps shorter than this are left to the leases' own slack. */
-export const NOTICED_JUMP_MS = 1_000;
+import { type Clock, NOTICED_JUMP_MS } from "../contract/mod.ts";
 
 /** Notices that the wall clock has jumped ahead, so that leases it seems to have ended are believed once more (T8). */
 export class JumpWatch {

@@ -1,5 +1,4 @@
-import { type Clock, CLOCK_CHECK_MS, MAX_TIMER_MS } from "../contract/mod.ts";
-import { NOTICED_JUMP_MS } from "./jump_watch.ts";
+import { type Clock, CLOCK_CHECK_MS, MAX_TIMER_MS, NOTICED_JUMP_MS } from "../contract/mod.ts";
 
 /**
  * Sleeps until an instant of the store's time. The store is asked for nothing meanwhile; a clock that may jump unseen is

@@ -30,7 +30,7 @@ export function arm(draft: Draft, after: number): void {
     if (skip === undefined) break;
     const { until = point + 1 } = skip;
     const resume = point + Math.max(0, milliseconds(until - point, "the end of a skip") - 1);
-    decided(draft, "skipped", point, cadence.count(point - 1, resume), skip.skip);
+    decided(draft, "skipped", cadence.previous(resume) ?? point, cadence.count(point - 1, resume), skip.skip);
     point = cadence.next(resume);
   }
   armed(draft, point === null || point > MAX_DEADLINE ? null : { point, at: deadlineOf(draft, point) });

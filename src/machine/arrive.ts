@@ -20,6 +20,9 @@ import {
 } from "./draft.ts";
 import { overlap, overlapAnswer, overlapped } from "./overlap.ts";
 
+/** The word more of a decision on points that were owed when the schedule was given another time. */
+export const RETIMED = "retimed";
+
 /** The longest list of separate stretches that catchup `all` may owe; the oldest is given up beyond it. */
 const MAX_STRETCHES = 8;
 
@@ -46,7 +49,7 @@ function arriveOne(draft: Draft, point: number, at: number): void {
   // A one-shot waits for the run in progress: no later point would make up for a dropped one (T1).
   const waits = draft.definition.spec.kind === "at" && running > 0 && overlapAnswer(draft, running) === "drop";
   if (running === 0 || waits) owe(draft, point, at, 0);
-  else overlap(draft, [{ point, at }], 1);
+  else overlap(draft, [{ point, at }], 1, point);
 }
 
 function arriveAll(draft: Draft, cadence: Cadence, first: number, at: number, upTo: number): void {
@@ -80,7 +83,8 @@ function overlapAll(draft: Draft, cadence: Cadence, first: number, at: number, l
   const count = cadence.count(first - 1, last);
   if (overlapAnswer(draft, draft.progress.runs.length) === "replace") {
     // Each takes the place of the one before it, so only the newest is left to start (O4).
-    overlap(draft, [{ point: last, at: last === first ? at : last }], count);
+    overlap(draft, [{ point: last, at: last === first ? at : last }], 1, last);
+    if (count > 1) overlapped(draft, count - 1, cadence.previous(last - 1) ?? first);
     return;
   }
   const points = [{ point: first, at }];
@@ -88,7 +92,7 @@ function overlapAll(draft: Draft, cadence: Cadence, first: number, at: number, l
     const point = cadence.next(points.at(-1)!.point)!;
     points.push({ point, at: point });
   }
-  overlap(draft, points, count);
+  overlap(draft, points, count, last);
 }
 
 interface Stretch {
@@ -210,14 +214,16 @@ export function writeOff(draft: Draft, owed: readonly WaitingRun[]): void {
   if (cadence === null) return;
   const come = comeUnseen(draft, cadence);
   for (const { cause, point } of owed) {
-    if (cause === "catchup") missed(draft, 1, point, point);
-    else overlapped(draft, 1, point);
+    if (cause === "catchup") missed(draft, 1, point, point, RETIMED);
+    else overlapped(draft, 1, point, RETIMED);
   }
-  for (const { next, last } of draft.progress.backlog ?? []) missed(draft, cadence.count(next - 1, last), next, last);
+  for (const { next, last } of draft.progress.backlog ?? []) {
+    missed(draft, cadence.count(next - 1, last), next, last, RETIMED);
+  }
   if (come === undefined) return;
   const count = cadence.count(come.oldest - 1, come.newest);
-  if (draft.progress.runs.length > 0) overlapped(draft, count, come.newest);
-  else missed(draft, count, come.oldest, come.newest);
+  if (draft.progress.runs.length > 0) overlapped(draft, count, come.newest, RETIMED);
+  else missed(draft, count, come.oldest, come.newest, RETIMED);
 }
 
 /** Points that have come and that no step has accounted for; those that pass under a pause are not to be (L5). */
@@ -227,8 +233,8 @@ function comeUnseen(draft: Draft, cadence: Cadence): { oldest: number; newest: n
   return { oldest: next.point, newest: newestPassed(cadence, next.point, draft.now - longestSpan(draft)) };
 }
 
-function missed(draft: Draft, count: number, oldest: number, newest: number): void {
+function missed(draft: Draft, count: number, oldest: number, newest: number, detail?: string): void {
   draft.progress.missedCount += count;
-  decided(draft, "missed", newest, count);
+  decided(draft, "missed", newest, count, detail);
   draft.effects.push({ type: "missed", count, oldest, newest });
 }

@@ -152,7 +152,7 @@ export function resume(draft: Draft): boolean {
 export function trigger(draft: Draft): boolean {
   const { progress, now } = draft;
   if (progress.stopping === true || progress.waiting.length >= MAX_WAITING) return false;
-  if (progress.runs.length > 0) return overlap(draft, [{ point: now, at: now }], 1, "triggered") > 0;
+  if (progress.runs.length > 0) return overlap(draft, [{ point: now, at: now }], 1, now, "triggered") > 0;
   setWaiting(draft, [...progress.waiting, { point: now, at: now, attempt: 1, missed: 0, cause: "triggered" }]);
   return true;
 }

@@ -1,3 +1,4 @@
+export { RETIMED } from "./arrive.ts";
 export { cadenceOf } from "./cadence.ts";
 export { createDocument } from "./change.ts";
 export { STOPPED } from "./retire.ts";

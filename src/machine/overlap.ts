@@ -14,13 +14,14 @@ export function overlapAnswer(draft: Draft, running: number): OverlapAnswer {
 }
 
 /**
- * Points that arrive during a run, oldest first; `points` holds the first of them, `count` says how many there are.
- * Answers how many of them will run.
+ * Points that arrive during a run, oldest first; `points` holds the first of them, `count` says how many there are up
+ * to `last`. Answers how many of them will run.
  */
 export function overlap(
   draft: Draft,
   points: readonly { readonly point: number; readonly at: number }[],
   count: number,
+  last: number,
   cause: WaitingCause = "queued",
 ): number {
   let kept = 0;
@@ -37,7 +38,7 @@ export function overlap(
     if (answer === "start") running++;
     kept++;
   }
-  if (kept < count) overlapped(draft, count - kept, points[kept]?.point ?? points.at(-1)!.point);
+  if (kept < count) overlapped(draft, count - kept, last);
   return kept;
 }
 
@@ -57,9 +58,9 @@ function replaceBy(draft: Draft, next: WaitingRun): void {
   }
 }
 
-/** Counts points that were dropped. */
-export function overlapped(draft: Draft, count: number, point: number): void {
+/** Counts points that were dropped, the newest of which is `point`. */
+export function overlapped(draft: Draft, count: number, point: number, detail?: string): void {
   draft.progress.overlapCount += count;
-  decided(draft, "overlapped", point, count);
+  decided(draft, "overlapped", point, count, detail);
   draft.effects.push({ type: "overlapped", count, point });
 }

@@ -69,6 +69,22 @@ describe("points that a policy refuses", () => {
     await scheduler.close();
   });
 
+  it("V1 the newest of a stretch that was refused at once is told", async () => {
+    const clock = manualClock("2026-01-01T16:30:00Z");
+    const morning = Date.parse("2026-01-02T08:00:00Z");
+    const atOnce: Plugin = {
+      name: "at-once",
+      contract: CONTRACT,
+      policy: { admit: ({ point }) => point < morning ? { skip: "night", until: morning } : "run" },
+    };
+    const note = defineTask("note", () => {});
+    await using scheduler = createScheduler({ clock, tasks: [note], plugins: [atOnce], logger: silent });
+    const made = await scheduler.cron("hourly", "0 * * * *", note);
+    const { decisions, waits } = await made.explain();
+    expect(waits).toMatchObject([{ point: new Date(morning) }]);
+    expect(decisions).toMatchObject([{ what: "skipped", count: 15, point: new Date(morning - HOUR), detail: "night" }]);
+  });
+
   it("T2 are looked through again after a thousand of them", async () => {
     const { clock, seen, note, scheduler } = started("2026-01-01T17:59:30Z");
     await scheduler.start();

@@ -278,6 +278,36 @@ describe("overlap", () => {
     expect(played.settle(at(4.5), { outcome: "replaced" })).toEqual([at(4)]);
   });
 
+  it.each(
+    [
+      ["O1 skip", "skip", 4, 5],
+      ["O2 queue", "queue", 3, 5],
+      ["O3 concurrent", { policy: "concurrent", limit: 1 }, 4, 5],
+      ["O4 replace", "replace", 3, 4],
+    ] as const,
+  )("V1 %s: of many points that a run has kept from starting the newest that was dropped is told", (...given) => {
+    const [_title, overlap, count, newest] = given;
+    const played = new Played({ options: { overlap } });
+    played.due(at(1));
+    played.held.add(1);
+    // Nobody looks before 5 s: the process stood still.
+    played.due(at(5));
+    const told = played.progress.decisions.findLast(([what]) => what === "overlapped");
+    expect(told).toEqual(["overlapped", at(5), count, at(newest)]);
+    const event = played.effects.findLast(({ type }) => type === "overlapped");
+    expect(event).toMatchObject({ count, point: at(newest) });
+  });
+
+  it("V1 O4 replace: the point that gave way while it waited is told before the newer ones that never came to wait", () => {
+    const played = new Played({ options: { overlap: "replace" } });
+    played.due(at(1));
+    played.held.add(1);
+    played.due(at(2));
+    played.due(at(5));
+    expect(played.progress.waiting.map(({ point }) => point)).toEqual([at(5)]);
+    expect(played.progress.decisions.at(-1)).toEqual(["overlapped", at(5), 3, at(4)]);
+  });
+
   it("O5 a run held by a live lease counts as executing, and until its lease ended also once it is lost", () => {
     const played = new Played();
     played.due(at(1), "b");

@@ -154,7 +154,7 @@ describe.each(STORES)("explain over %s", (kind) => {
     expect(decided(explanation)).toEqual([["ran", 2], ["missed", 5]]);
     expect(explanation.decisions[1]).toMatchObject({ point: at(7 * HOUR) });
     expect(explanation.decisions[1]!.text).toMatch(
-      /^missed 5 points, the latest .*: nothing was running to account for them, and catchup "skip" drops them$/,
+      /^missed 5 points, the latest .*: no instance took them in time \(none running, .*\), and catchup "skip" drops them$/,
     );
     await second.close();
     expect((await create().explain(made.id)).decisions).toEqual(explanation.decisions);
@@ -173,6 +173,139 @@ describe.each(STORES)("explain over %s", (kind) => {
       (await explained(scheduler, id)).decisions.find(({ what }) => what === "missed")?.text;
     expect(await missed(some.id)).toMatch(/and catchup "all" runs the newest 3 alone, none older than 2 h$/);
     expect(await missed(one.id)).toMatch(/and catchup "once" has one run stand for all that was missed$/);
+  });
+
+  it("C2 M2 does not say that nothing ran where an instance did, and had no slot free", async () => {
+    const { start, clock } = world(kind);
+    const slow = noting(clock, { lasts: (run) => run === 0 ? "10m" : 0 });
+    const scheduler = await start({ tasks: [slow.task], concurrency: 1 });
+    await scheduler.after(slow.task, "30s");
+    const made = await scheduler.every(slow.task, "1m");
+    await clock.advance("11m");
+    const { decisions } = await explained(scheduler, made.id);
+    expect(decisions[0]).toMatchObject({ what: "missed", count: 9 });
+    expect(decisions[0]!.text).toContain("no instance took them in time (none running, asleep, no slot free, ");
+  });
+
+  it.each(["once", "all"] as const)(
+    "L5 C4 tells an update as the cause of what is not run after it, %s",
+    async (catchup) => {
+      const { start, create, clock } = world(kind);
+      const made = await create({ tasks: [quick] }).every(quick, "1h", undefined, { catchup });
+      await clock.set(START + 5 * HOUR + 30 * MINUTE);
+      await made.update({ every: "2h" });
+      const scheduler = await start({ tasks: [quick] });
+      await clock.advance("1h");
+      const { decisions } = await explained(scheduler, made.id);
+      expect(decisions.map(({ what }) => what)).toEqual(["missed", "updated"]);
+      expect(decisions[0]!.text).toBe(
+        `missed 5 points, the latest ${at(5 * HOUR).toISOString()}: ` +
+          "what was still owed when the schedule was given another time is not run",
+      );
+    },
+  );
+
+  it("L5 O2 tells an update as the cause of what is not run after it, in the queue behind a run", async () => {
+    const { start, clock } = world(kind);
+    const slow = noting(clock, { lasts: () => "150s" });
+    const scheduler = await start({ tasks: [slow.task] });
+    const made = await scheduler.every(slow.task, "1m", undefined, { overlap: "queue" });
+    await clock.advance("130s");
+    await made.update({ every: "1h" });
+    const { decisions } = await explained(scheduler, made.id);
+    expect(decided(await scheduler.explain(made.id))).toEqual([["ran", 1], ["queued", 1], ["overlapped", 1], [
+      "updated",
+      1,
+    ]]);
+    expect(decisions[2]!.text).toMatch(/^dropped the point .*: what was still owed when .* another time is not run$/);
+  });
+
+  it("O4 tells a point that a newer one has replaced before it could start", async () => {
+    const { start, clock } = world(kind);
+    const stubborn = defineTask("stubborn", () => clock.sleep("150s"));
+    const scheduler = await start({ tasks: [stubborn] });
+    const made = await scheduler.every(stubborn, "1m", undefined, { overlap: "replace" });
+    await clock.advance("190s");
+    const { decisions } = await explained(scheduler, made.id);
+    expect(decisions.map(({ what }) => what)).toEqual(["ran", "replaced", "overlapped"]);
+    expect(decisions[2]!.text).toBe(
+      `dropped the point ${at(2 * MINUTE).toISOString()}: a newer one took its place before it could start`,
+    );
+  });
+
+  it("J1 tells how long before its point a run was late that jitter had set earlier still", async () => {
+    const { create, clock, start } = world(kind);
+    const earlier: Plugin = {
+      name: "earlier",
+      contract: CONTRACT,
+      policy: { shift: ({ deadline }) => deadline - HOUR },
+    };
+    const made = await create({ tasks: [quick], plugins: [earlier] }).cron("daily", "@daily", quick);
+    await clock.set(START + 23 * HOUR + 30 * SECOND);
+    const scheduler = await start({ tasks: [quick], plugins: [earlier] });
+    await clock.settled();
+    const { decisions } = await explained(scheduler, made.id);
+    expect(decisions.map(({ text }) => text)).toEqual([
+      `started late for the point ${
+        at(24 * HOUR).toISOString()
+      }, 59 min 30 s before it: its deadline was earlier still`,
+    ]);
+  });
+
+  it.each(["skip", "concurrent"] as const)(
+    "C4 tells what is lined up behind a run of its line, overlap %s",
+    async (overlap) => {
+      const { start, create, clock } = world(kind);
+      const slow = noting(clock, { lasts: () => "30m" });
+      const made = await create({ tasks: [slow.task] }).every(slow.task, "1h", undefined, { overlap, catchup: "all" });
+      await clock.set(START + 4 * HOUR + 10 * MINUTE);
+      const scheduler = await start({ tasks: [slow.task] });
+      await clock.advance("5m");
+      const explanation = await explained(scheduler, made.id);
+      expect(waitsFor(explanation)).toEqual(["run", "turn", "deadline"]);
+      expect(explanation.waits[1]).toMatchObject({ cause: "catchup", point: at(2 * HOUR) });
+    },
+  );
+
+  it("T8 tells that the clock was set back, where points have come that it now shows as to come", async () => {
+    const { start, clock } = world(kind);
+    const scheduler = await start({ tasks: [quick] });
+    const made = await scheduler.every(quick, "1m");
+    await clock.set(START + 5 * HOUR + 10 * SECOND);
+    await clock.set(START + 30 * MINUTE);
+    const { waits } = await explained(scheduler, made.id);
+    expect(waits.map(({ text }) => text)).toEqual([
+      `waits for its deadline, ${at(5 * HOUR + MINUTE).toISOString()}; the clock has been set back: it has shown ${
+        at(5 * HOUR + 10 * SECOND).toISOString()
+      }, and the points up to ${at(5 * HOUR).toISOString()} have come already`,
+    ]);
+    await clock.set(START + 5 * HOUR + 20 * SECOND);
+    expect((await explained(scheduler, made.id)).waits[0]!.text).not.toContain("set back");
+  });
+
+  it("T8 C4 tells what a clock that was set back has lined up for a time to come", async () => {
+    const { start, clock } = world(kind);
+    const slow = noting(clock, { lasts: () => "10m" });
+    const scheduler = await start({ tasks: [slow.task] });
+    const made = await scheduler.every(slow.task, "1h", undefined, { catchup: "all" });
+    await clock.set(START + 4 * HOUR + 10 * MINUTE);
+    await clock.set(START + 30 * MINUTE);
+    await clock.advance("20m");
+    const explanation = await explained(scheduler, made.id);
+    expect(waitsFor(explanation)).toEqual(["turn", "deadline"]);
+    expect(explanation.waits[0]).toMatchObject({ cause: "catchup", point: at(2 * HOUR) });
+    expect(explanation.waits[0]!.text).toMatch(/waits for that time to come again: the clock has been set back$/);
+  });
+
+  it("T9 tells the bound that ended it", async () => {
+    const { start, clock } = world(kind);
+    const scheduler = await start({ tasks: [quick] });
+    const often = await scheduler.every(quick, "10s", undefined, { maxRuns: 2, endAt: START + HOUR });
+    const long = await scheduler.every(quick, "10s", undefined, { maxRuns: 9, endAt: START + 20 * SECOND });
+    await clock.advance("30s");
+    const text = async (id: string) => (await explained(scheduler, id)).waits[0]!.text;
+    expect(await text(often.id)).toMatch(/^retired \(ended\): it has fired as often as its maxRuns allows \(2\); /);
+    expect(await text(long.id)).toContain(`retired (ended): its endAt is ${at(20 * SECOND).toISOString()}; `);
   });
 
   it("I2 tells an option that no plugin of this instance owns", async () => {
