@@ -10,7 +10,7 @@ import {
   unknownOption,
   wholeNumber,
 } from "../contract/mod.ts";
-import { cadenceOf } from "../machine/mod.ts";
+import { cadenceOf, neverComes } from "../machine/mod.ts";
 import type { ClientHost } from "./host.ts";
 import { parseOptions } from "./options.ts";
 import { specOf, TIMING_KEYS, timingIn } from "./timing.ts";
@@ -46,5 +46,8 @@ export function nextRuns(host: ClientHost, spec: unknown, count: unknown, option
   const cadence = cadenceOf(made, core.name)!;
   const isToCome = made.startAt !== undefined && made.startAt >= from;
   const limit = Math.min(most, made.maxRuns ?? most);
-  return nextPoints(cadence, limit, isToCome ? made.startAt - 1 : from).map((point) => new Date(point));
+  const points = nextPoints(cadence, limit, isToCome ? made.startAt - 1 : from);
+  const never = limit > 0 && points.length === 0 ? neverComes(made, from) : undefined;
+  if (never !== undefined) throw never;
+  return points.map((point) => new Date(point));
 }

@@ -1,5 +1,5 @@
 import { type Cadence, cronCadence, everyCadence } from "../calendar/mod.ts";
-import type { StoredSpec } from "../contract/mod.ts";
+import { MAX_CRON_SEARCH_MS, MAX_DEADLINE, SchedulerError, show, type StoredSpec } from "../contract/mod.ts";
 
 /** A spec that has a cadence. */
 export type RecurringSpec = Exclude<StoredSpec, { readonly kind: "at" }>;
@@ -24,6 +24,22 @@ export function cadenceOf(spec: StoredSpec, seed = ""): Cadence | null {
 /** Milliseconds from a point to the next one, also where `endAt` lies between; `Infinity` at the end of the calendar. */
 export function gapAfter(point: number, spec: RecurringSpec, seed = ""): number {
   return (cadencesOf(spec, seed).whole.next(point) ?? Infinity) - point;
+}
+
+/**
+ * The error for a cron expression that was searched from an instant on and has no point, if that is because the clocks
+ * of its zone never show such a time (K1), and not because its bounds or the calendar's end are near.
+ */
+export function neverComes(spec: StoredSpec, from: number): SchedulerError | undefined {
+  if (spec.kind !== "cron" || spec.endAt !== undefined) return undefined;
+  const { cron, timezone, startAt = from } = spec;
+  if (Math.max(from, startAt) > MAX_DEADLINE - MAX_CRON_SEARCH_MS) return undefined;
+  return new SchedulerError(
+    "invalid_cron",
+    `cron: ${show(cron)} never comes in ${timezone}: the clocks there skip its hour on each of its days; expected a ` +
+      'time that they show, or dst without gap "skip" for a fixed one',
+    { details: { where: "cron", given: show(cron), field: "hour" } },
+  );
 }
 
 function cadencesOf(spec: RecurringSpec, seed: string): Cadences {

@@ -11,6 +11,7 @@ import {
 import { arm, deadlineOf, isSpent } from "./arm.ts";
 import { arrive, writeOff } from "./arrive.ts";
 import { armed, decided, type Draft, setBacklog, setRun, setWaiting } from "./draft.ts";
+import { neverComes } from "./cadence.ts";
 import { overlap } from "./overlap.ts";
 import { retire, retireIfOver, STOPPED } from "./retire.ts";
 import { spend } from "./start.ts";
@@ -21,14 +22,15 @@ import { wakeAt } from "./wake.ts";
  * The document of a schedule that is made now. Its first deadline must exist (I2).
  *
  * @throws {SchedulerError} `deadline_out_of_range` when the first deadline is past the calendar, `invalid_option` when
- * none lies within `startAt` and `endAt`, `invalid_cron` and `invalid_timezone`.
+ * none lies within `startAt` and `endAt`, `invalid_cron` (also for a time that its zone never shows) and
+ * `invalid_timezone`.
  */
 export function createDocument(id: string, definition: ScheduleDefinition, now: number, env: MachineEnv): StepResult {
   const effects: Effect[] = [{ type: "created" }];
   const progress = { ...RESTING_PROGRESS };
   const draft: Draft = { id, before: undefined, definition: anchored(definition, now), progress, now, env, effects };
   armFirst(draft);
-  if (progress.next === null) throw noDeadline(draft.definition.spec);
+  if (progress.next === null) throw noDeadline(draft);
   progress.wakeAt = wakeAt(draft);
   return { document: { id, definition: draft.definition, progress }, effects, answer: true };
 }
@@ -45,7 +47,10 @@ function armFirst(draft: Draft): void {
   arm(draft, spec.startAt !== undefined && spec.startAt >= draft.now ? spec.startAt - 1 : draft.now);
 }
 
-function noDeadline(spec: StoredSpec): SchedulerError {
+function noDeadline({ definition: { spec }, progress: { decisions }, now }: Draft): SchedulerError {
+  const refused = decisions.at(-1)?.[0] === "skipped";
+  const never = refused ? undefined : neverComes(spec, now);
+  if (never !== undefined) return never;
   if (spec.kind !== "at" && spec.endAt !== undefined) {
     return new SchedulerError(
       "invalid_option",
@@ -72,7 +77,7 @@ export function update(draft: Draft, definition: ScheduleDefinition): void {
   draft.effects.push({ type: "updated" });
   if (retimed) {
     armFirst(draft);
-    if (draft.progress.next === null && !isSpent(draft)) throw noDeadline(draft.definition.spec);
+    if (draft.progress.next === null && !isSpent(draft)) throw noDeadline(draft);
   } else keepArmed(draft, before);
   retireIfOver(draft);
 }

@@ -1,5 +1,5 @@
 export { RETIMED } from "./arrive.ts";
-export { cadenceOf } from "./cadence.ts";
+export { cadenceOf, neverComes } from "./cadence.ts";
 export { createDocument } from "./change.ts";
 export { STOPPED } from "./retire.ts";
 export { parseRunId, runId } from "./run_id.ts";

@@ -80,6 +80,28 @@ describe("nextRuns", () => {
     }
   });
 
+  it.each<[NextRunsSpec & { readonly cron: string }]>([
+    [{ cron: "30 2 * 3 0L", timezone: "Europe/Berlin", dst: { gap: "skip" } }],
+    [{ cron: "* 2 * 3 0L", timezone: "Europe/Berlin" }],
+    [{ cron: "*/5 0 * 3 0#2", timezone: "America/Havana", startAt: START + HOUR }],
+  ])("K1 K4 K6 a time that the zone's clocks skip whenever it comes is refused as such: %j", async (spec) => {
+    const { client } = await setUp();
+    const never = refusal("invalid_cron", /^cron: ".*" never comes in \w+\/\w+: the clocks there skip its hour/);
+    expect(() => client.nextRuns(spec, 1)).toThrow(never as Error);
+    await expect(client.createMany([{ task: "t", ...spec }])).rejects.toMatchObject(never as object);
+    const { cron, ...zone } = spec;
+    const made = await client.cron("moved", cron, "t", undefined, { ...zone, timezone: "UTC" });
+    await expect(made.update({ timezone: zone.timezone! })).rejects.toMatchObject(never as object);
+    expect((await made.info()).nextRun).toEqual(made.nextRun);
+  });
+
+  it("T6 K6 a search that ends with the calendar is not taken for a time that never comes", async () => {
+    const { client, texts } = await setUp();
+    const late = { cron: "0 0 1 1 *", startAt: "9999-06-01T00:00:00Z", timezone: "UTC" };
+    expect(texts(late, 1)).toEqual([]);
+    await expect(client.createMany([{ task: "t", ...late }])).rejects.toMatchObject({ code: "deadline_out_of_range" });
+  });
+
   it.each<[unknown, unknown, unknown, string, RegExp]>([
     [{ cron: "0 0 30 2 *" }, 1, {}, "invalid_cron", /./],
     [{ cron: "nonsense" }, 1, {}, "invalid_cron", /./],
