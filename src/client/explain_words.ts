@@ -44,7 +44,8 @@ export function durationWords(ms: number): string {
  */
 export function decisionWords(decision: DecisionInfo, options: JsonObject): string {
   const { what, at, count, point, detail = "" } = decision;
-  const points = count === 1 ? `the point ${iso(point)}` : `${count} points, the latest ${iso(point)}`;
+  const one = detail === "triggered" ? "trigger" : "point";
+  const points = count === 1 ? `the ${one} ${iso(point)}` : `${count} ${one}s, the latest ${iso(point)}`;
   const times = count === 1 ? "" : ` ${count} times, the latest`;
   switch (what) {
     case "ran":

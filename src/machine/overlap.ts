@@ -24,6 +24,7 @@ export function overlap(
   last: number,
   cause: WaitingCause = "queued",
 ): number {
+  const detail = triggerDetail(cause);
   let kept = 0;
   let running = Math.max(1, draft.progress.runs.length);
   for (const { point, at } of points) {
@@ -34,19 +35,24 @@ export function overlap(
       replaceBy(draft, { point, at, attempt: 1, missed: 0, cause: replacing });
     } else if (answer === "drop" || draft.progress.waiting.length >= MAX_WAITING) break;
     else setWaiting(draft, [...draft.progress.waiting, { point, at, attempt: 1, missed: 0, cause }]);
-    if (answer === "queue") decided(draft, "queued", point);
+    if (answer === "queue") decided(draft, "queued", point, 1, detail);
     if (answer === "start") running++;
     kept++;
   }
-  if (kept < count) overlapped(draft, count - kept, last);
+  if (kept < count) overlapped(draft, count - kept, last, detail);
   return kept;
+}
+
+/** The word more of a decision on a start that somebody asked for, which is no point of the cadence. */
+function triggerDetail(cause: WaitingCause): "triggered" | undefined {
+  return cause === "triggered" ? cause : undefined;
 }
 
 /** The running ones are aborted and counted as overlapped; the new one starts once they have ended (O4). */
 function replaceBy(draft: Draft, next: WaitingRun): void {
   const { waiting, runs } = draft.progress;
   const superseded = waiting.find(({ cause }) => cause === "replacing" || cause === "triggered");
-  if (superseded !== undefined) overlapped(draft, 1, superseded.point);
+  if (superseded !== undefined) overlapped(draft, 1, superseded.point, triggerDetail(superseded.cause));
   setWaiting(draft, [...waiting.filter((entry) => entry !== superseded), next]);
   for (const run of runs) {
     if (run.abort !== undefined) continue;

@@ -233,6 +233,21 @@ describe.each(STORES)("explain over %s", (kind) => {
     );
   });
 
+  it("L5 O1 O2 tells a trigger that was dropped or waits as one, not as a point", async () => {
+    const { start, clock } = world(kind);
+    const slow = noting(clock, { lasts: () => "10m" });
+    const scheduler = await start({ tasks: [slow.task] });
+    const made = await scheduler.every(slow.task, "1h", undefined, { overlap: "queue" });
+    await clock.advance("61m");
+    expect([await made.trigger(), await made.trigger()]).toEqual([true, false]);
+    const { decisions } = await explained(scheduler, made.id);
+    const time = at(61 * MINUTE).toISOString();
+    expect(decisions.slice(1).map(({ text }) => text)).toEqual([
+      `queued the trigger ${time}, behind a run in progress`,
+      `dropped the trigger ${time}: a run was in progress, and the queue behind it was full (1)`,
+    ]);
+  });
+
   it("J1 tells how long before its point a run was late that jitter had set earlier still", async () => {
     const { create, clock, start } = world(kind);
     const earlier: Plugin = {
