@@ -36,7 +36,9 @@ interface StoredOverlap {
 /**
  * Owns the option `overlap` (O): `"skip"` drops a point that arrives during a run, `"queue"` lets `limit` (1) of them
  * wait, `"concurrent"` runs up to `limit` (100) together, `"replace"` aborts the run in progress and starts once that
- * has ended. What is dropped or replaced is counted in `overlapCount`. Runs that other instances hold count (O5).
+ * has ended. What is dropped or replaced is counted in `overlapCount`. Runs that other instances hold count (O5). Where
+ * all slots are taken, by the run in progress if need be, it is replaced when its lease is next renewed, which is three
+ * times in a lease's length.
  *
  * @example
  * ```ts

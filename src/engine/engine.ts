@@ -67,7 +67,10 @@ export class Engine {
       now,
       held: () => this.runs.values(),
       lost: (execution) => this.#lost(execution),
-      renewed: (execution, { result }) => this.#heed(execution, result),
+      renewed: (execution, { before, result }) => {
+        this.#tell(result.document ?? before, result);
+        this.#heed(execution, result);
+      },
       failed: failed("renew"),
     });
     this.#unclaimed = new Unclaimed(parts, now, failed("backlog"));

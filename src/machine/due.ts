@@ -2,6 +2,7 @@ import { type LiveRun, UNKNOWN_POLICY_RECHECK_MS } from "../contract/mod.ts";
 import { endOfPaused } from "./arm.ts";
 import { arrive } from "./arrive.ts";
 import { armed, decided, type Draft, setRun } from "./draft.ts";
+import { overlapAnswer } from "./overlap.ts";
 import { retireIfOver } from "./retire.ts";
 import { lose } from "./settle.ts";
 import { startReady } from "./start.ts";
@@ -26,6 +27,16 @@ export function due(draft: Draft, claim: Claim): void {
   if ((endOfPaused(draft) ?? Infinity) <= draft.now) armed(draft, null);
   startReady(draft, claim);
   retireIfOver(draft);
+}
+
+/**
+ * Lets a point that has come replace the runs in progress, where no instance has a slot free to claim it with: the run
+ * that is to give way may be what takes the last one (O4).
+ */
+export function replaceRunning(draft: Draft): void {
+  const { next, runs } = draft.progress;
+  if (next === null || next.at > draft.now || unknownOption(draft) !== undefined) return;
+  if (overlapAnswer(draft, runs.length) === "replace") arrive(draft, draft.now);
 }
 
 /**

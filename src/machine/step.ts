@@ -1,6 +1,6 @@
 import { isDue, isSchedulerError, type LiveRun, type ScheduleDocument, SchedulerError } from "../contract/mod.ts";
 import { abortRun, createDocument, pause, resume, stop, trigger, update } from "./change.ts";
-import { due, unknownOption, waitForPolicy } from "./due.ts";
+import { due, replaceRunning, unknownOption, waitForPolicy } from "./due.ts";
 import { type Draft, draftOf, finished, setRun, unchanged } from "./draft.ts";
 import { STOPPED } from "./retire.ts";
 import { release, settle } from "./settle.ts";
@@ -181,6 +181,7 @@ function stepRenewed(
   const held = document.progress.runs.filter((run) => run.instance === instance && fences.includes(run.fence));
   for (const run of held) setRun(draft, { ...run, leaseUntil: draft.now + leaseMs });
   if (held.length === 0) return unchanged(document, false);
+  replaceRunning(draft);
   draft.progress.wakeAt = wakeAt(draft);
   return finished(draft, held.length === fences.length);
 }

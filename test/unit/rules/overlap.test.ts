@@ -102,6 +102,30 @@ describe.each(STORES)("overlap on %s", (store) => {
     expect((await schedule.info()).overlapCount).toBe(3);
   });
 
+  it.each(["the instance", "the task"])(
+    "O4 replace: a run that takes the last slot of %s gives way, too",
+    async (whose) => {
+      const made = world(store);
+      const noted = noting(made.clock, { lasts: () => "150s" });
+      const task = whose === "the task" ? { ...noted.task, concurrency: 1 } : noted.task;
+      const scheduler = await made.start({
+        tasks: [task],
+        leaseMs: 21_000,
+        ...(task === noted.task && { concurrency: 1 }),
+      });
+      const told: number[] = [];
+      scheduler.on("overlapped", ({ count, point }) => told.push(count, (point.getTime() - START) / SECOND));
+      const schedule = await scheduler.every(task, "1m", undefined, { overlap: "replace", startAt: START });
+      await made.clock.advance("170s");
+      expect(noted.points(START)).toEqual([0, 60, 120]);
+      // The point is seen where the lease is renewed, three times in its length.
+      const late = noted.runs.map(({ at, point }) => at - point);
+      expect(Math.max(...late)).toBeLessThanOrEqual(7 * SECOND);
+      expect(await schedule.info()).toMatchObject({ overlapCount: 2, missedCount: 0, faultCount: 0 });
+      expect(told).toEqual([1, 0, 1, 60]);
+    },
+  );
+
   it("O5 the policy holds across instances: a run that another holds counts as executing", async () => {
     const made = world(store);
     const noted = noting(made.clock, { lasts: ended(["2500ms"]) });
