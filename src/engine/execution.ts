@@ -58,6 +58,8 @@ export class Execution {
   readonly #starter: Starter;
   #controller: AbortController | undefined;
   #cancelTimer: (() => void) | undefined;
+  /** The grace has begun. */
+  #isEnding = false;
 
   constructor(document: ScheduleDocument, run: LiveRun, lateMs: number, starter: Starter) {
     this.#starter = starter;
@@ -100,11 +102,15 @@ export class Execution {
     this.#cancelTimer = longTimer(clock, () => this.abortWithin(clock, "timeout"), timeoutMs);
   }
 
-  /** Tells it to end, and is done with it after the grace, whether its handler has ended or not. */
+  /**
+   * Tells it to end, and is done with it after the grace, whether its handler has ended or not. Told again, as it is by
+   * each renewal of its lease, it gets no further grace.
+   */
   abortWithin(clock: Clock, cause: EndCause): void {
     this.abort(cause);
+    if (this.over || this.#isEnding) return;
+    this.#isEnding = true;
     this.#cancelTimer?.();
-    if (this.over) return;
     this.#cancelTimer = clock.setTimer(() => {
       if (this.context !== undefined) this.#starter.expire(this);
     }, ABORT_GRACE_MS);

@@ -475,6 +475,31 @@ describe.each(STORES)("stopping and retirement over %s", (kind) => {
     expect(await scheduler.info(id)).toMatchObject({ running: [], faultCount: 1 });
   });
 
+  it("L6 L2 the 5 s are not begun anew, however often the lease is renewed or others change something", async () => {
+    const { clock, create, start } = world(kind);
+    const ignoring = defineTask("ignoring", () => new Promise(() => {}));
+    // Renewed every second, and then the run is found to be one that is to be aborted.
+    const scheduler = await start({ tasks: [ignoring], leaseMs: 3 * SECOND });
+    const other = create({ tasks: [ignoring] });
+    const abort: ((id: string, runId: string) => Promise<boolean>)[] = [
+      (_id, runId) => scheduler.abortRun(runId),
+      (id) => scheduler.stop(id, { abortRunning: true }),
+    ];
+    for (const how of abort) {
+      const { id } = await scheduler.every(ignoring, "1d", undefined, { startAt: clock.now() + SECOND });
+      await clock.advance("2s");
+      const [run] = await scheduler.running();
+      expect(await how(id, run!.id)).toBe(true);
+      for (let second = 0; second < 4; second++) {
+        await clock.advance("1s");
+        await other.after(ignoring, "1d");
+      }
+      expect(await scheduler.running()).toHaveLength(1);
+      await clock.advance("1s");
+      expect(await scheduler.running()).toEqual([]);
+    }
+  });
+
   it("L6 a run that waits for a slot is aborted without its handler ever being called", async () => {
     const { clock, start } = world(kind);
     const slow = gated("slow");
