@@ -57,7 +57,7 @@ export class Engine {
     }, () => this.#pump.offset);
     this.#settler = new Settler(parts, {
       now,
-      claim: () => this.#closing ? undefined : this.#claim(0),
+      claim: () => this.#pump.isActive ? this.#claim(0) : undefined,
       isClaiming: () => this.#pump.goesOn,
       settled: (execution, done, outcome) => this.#settled(execution, done, outcome),
       refused: (execution, gone) => this.#refused(execution, gone),
@@ -99,20 +99,21 @@ export class Engine {
     this.#pump.start();
   }
 
-  /**
-   * Runs what is due until nothing is, or until the time is over. An engine that was not started claims nothing more
-   * afterwards. Answers when it has to be looked at next.
-   */
-  async tick(budgetMs: number): Promise<number | null> {
-    const { clock, storage, tasks } = this.parts;
+  /** Runs what is due until nothing is, or until the time is over. An engine that was not started starts nothing more then. */
+  async tick(budgetMs: number): Promise<void> {
     if (this.#started) this.#pump.pump();
     else this.#pump.start();
     const quiet = new Promise<void>((resolve) => {
       this.#quiet.push(resolve);
       this.#checkQuiet();
     });
-    await within(clock, budgetMs, quiet);
+    await within(this.parts.clock, budgetMs, quiet);
     if (!this.#started) await this.#pump.stop();
+  }
+
+  /** When it has to be looked at next; `null` for never, and while it closes. */
+  async nextWake(): Promise<number | null> {
+    const { storage, tasks } = this.parts;
     return this.#closing ? null : await storage.nextWake([...tasks.keys(), ""]);
   }
 

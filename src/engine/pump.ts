@@ -65,6 +65,11 @@ export class Pump {
     await this.#pumping;
   }
 
+  /** Whether it claims what is due. */
+  get isActive(): boolean {
+    return this.#active;
+  }
+
   /** Whether more is on its way, or is claimed as soon as that has come in. */
   get goesOn(): boolean {
     return this.#pumping !== undefined && (this.#again || this.#telling);

@@ -24,7 +24,7 @@ interface Pending {
 export interface SettlerEvents {
   /** The store's time. */
   now(): number;
-  /** The right to start what is owed in the same step; `undefined` while closing. */
+  /** The right to start what is owed in the same step; `undefined` where nothing is claimed any more. */
   claim(): Claim | undefined;
   /** Whether more is about to be claimed; `flush` is called when that is over. */
   isClaiming(): boolean;

@@ -27,7 +27,10 @@ export class Engines implements Readonly<Record<Place, Engine>> {
 
   /** Runs what is due now; answers when something is due next. */
   async tick(budgetMs: number): Promise<number | null> {
-    const wakes = await Promise.all([this.stored.tick(budgetMs), this.local.tick(budgetMs)]);
+    const both = [this.stored, this.local];
+    await Promise.all(both.map((engine) => engine.tick(budgetMs)));
+    // Asked once both have ended: the runs of either may have made something in the other.
+    const wakes = await Promise.all(both.map((engine) => engine.nextWake()));
     const instants = wakes.filter((wake) => wake !== null);
     return instants.length === 0 ? null : Math.min(...instants);
   }

@@ -200,6 +200,7 @@ export class Host implements ClientHost {
 
   async #tick(budgetMs: number): Promise<number | null> {
     await this.#known.refresh();
+    this.assertOpen();
     const wake = await this.#engines.tick(budgetMs);
     this.assertOpen();
     return wake;

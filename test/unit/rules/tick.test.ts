@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineTask } from "../../../mod.ts";
+import { CONTRACT, type DocumentQuery, type Storage } from "../../../src/contract/mod.ts";
 import { faultyStore } from "../../../src/testing/mod.ts";
 import { MINUTE, SECOND, START, STORES, world } from "../support/schedulers.ts";
 
@@ -73,6 +74,18 @@ describe.each(STORES)("tick, over %s", (kind) => {
     expect(ran).toBe(1);
   });
 
+  it("tick: it answers by what a run that lives in this process only has made in the store, too", async () => {
+    const { create, clock } = world(kind);
+    const child = defineTask("child", () => {});
+    const parent = defineTask("parent", async (_input, { schedules }) => {
+      await clock.sleep("1s");
+      await schedules.after(child, "5s");
+    });
+    const scheduler = create({ tasks: [parent, child] });
+    await scheduler.after(parent, 0, undefined, { persist: false });
+    expect(await scheduler.tick()).toEqual(new Date(START + 6 * SECOND));
+  });
+
   it("tick: with nothing to come the answer is undefined", async () => {
     expect(await world(kind).create().tick()).toBeUndefined();
   });
@@ -104,6 +117,24 @@ describe.each(STORES)("tick, over %s", (kind) => {
     expect(ran).toBe(3);
     await scheduler.tick();
     expect(ran).toBe(5);
+  });
+
+  it("tick: once the budget is over a run that ends starts nothing that has waited for its end", async () => {
+    const { create, clock } = world(kind);
+    let starts = 0;
+    const task = defineTask("task", async () => {
+      starts++;
+      await clock.sleep("90s");
+    });
+    const scheduler = create({ tasks: [task] });
+    const { id } = await scheduler.every(task, "1m", undefined, { overlap: { policy: "queue", limit: 5 } });
+    await clock.advance("1m");
+    await scheduler.tick({ budget: "10s" });
+    await clock.advance("10m");
+    expect(starts).toBe(1);
+    expect(await scheduler.info(id)).toMatchObject({ runCount: 1, running: [] });
+    await scheduler.tick({ budget: "10s" });
+    expect(starts).toBe(2);
   });
 
   it("tick: on a started scheduler it waits as well, and the scheduler goes on", async () => {
@@ -144,6 +175,40 @@ describe.each(STORES)("tick, over %s", (kind) => {
     await scheduler.close({ drain: "1s" });
     await tick;
     await expect(scheduler.tick()).rejects.toMatchObject({ code: "closed" });
+  });
+
+  it("X1 X3 tick: one that is overtaken by a close, while it looks at the tasks that are kept, claims nothing", async () => {
+    const { create, handle } = world(kind);
+    const inner = handle();
+    let claims = 0;
+    let answer: (() => void) | undefined;
+    const storage: Storage = new Proxy(inner, {
+      get(target, key) {
+        const member: unknown = Reflect.get(target, key, target);
+        if (key === "find") {
+          return async (query: DocumentQuery) => {
+            const found = await inner.find(query);
+            await new Promise<void>((resolve) => answer = resolve);
+            return found;
+          };
+        }
+        if (typeof member !== "function") return member;
+        return (...parameters: unknown[]) => {
+          if (key === "advance") claims++;
+          return member.apply(target, parameters);
+        };
+      },
+    });
+    const records = defineTask("records", { internal: true, run: () => {} });
+    const kept = { name: "kept", contract: CONTRACT, tasks: { records, taskOf: () => undefined } };
+    const scheduler = create({ storage, plugins: [kept] });
+    await scheduler.valid("01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    const tick = expect(scheduler.tick()).rejects.toMatchObject({ code: "closed" });
+    await expect.poll(() => answer).toBeDefined();
+    await scheduler.close();
+    answer!();
+    await tick;
+    expect(claims).toBe(0);
   });
 
   it("M6 tick: a store that fails in between is tried again within the budget", async () => {
