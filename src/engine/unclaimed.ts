@@ -3,7 +3,7 @@ import type { EngineParts } from "./parts.ts";
 
 /**
  * Tells of deadlines that are due and that no instance takes, because none has their task (M2). Asks the store at the
- * start, when such a deadline comes due, and after other instances' changes, at most once a minute.
+ * start, when such a deadline comes due, after other instances' changes, and again where the store failed; at most once a minute.
  */
 export class Unclaimed {
   readonly #parts: EngineParts;
@@ -36,11 +36,18 @@ export class Unclaimed {
     this.#lookedMono = clock.monotonic();
     const done = clock.busy?.();
     storage.backlog(this.#now(), DEFAULT_BACKLOG_COUNT)
-      .then((lanes) => this.#tell(lanes), this.#failed)
+      .then((lanes) => this.#tell(lanes), (error) => this.#tryAgain(error))
       .finally(() => done?.());
   }
 
+  #tryAgain(error: unknown): void {
+    if (this.#stopped) return;
+    this.#failed(error);
+    this.#lookIn(UNCLAIMED_CHECK_MS);
+  }
+
   #tell(lanes: readonly { readonly task: string; readonly due: number; readonly earliest: number }[]): void {
+    if (this.#stopped) return;
     const now = this.#now();
     let next = Infinity;
     for (const { task, due, earliest } of lanes) {

@@ -263,6 +263,8 @@ export class Host implements ClientHost {
   }
 
   invoke(task: AnyTask, input: unknown, caller: Principal): Promise<unknown> {
+    // The task may have been asked for long whether the caller may use it.
+    this.assertOpen();
     const { clock, logger } = this;
     return this.#calls.invoke({
       task,

@@ -497,6 +497,23 @@ describe.each(STORES)("closing over %s", (kind) => {
     expect(slow.contexts[0]!.signal.aborted).toBe(true);
   });
 
+  it("X1 X2 a call whose task is still being asked when the close begins is refused, and its handler is not called", async () => {
+    const { clock, start } = world(kind);
+    let allow: ((allowed: boolean) => void) | undefined;
+    let called = 0;
+    const task = defineTask("task", {
+      authorize: () => new Promise<boolean>((resolve) => allow = resolve),
+      run: () => void called++,
+    });
+    const scheduler = await start({ tasks: [task] });
+    const call = expect(scheduler.as({ id: "alice" }).invoke(task)).rejects.toMatchObject({ code: "closed" });
+    await clock.settled();
+    await scheduler.close();
+    allow!(true);
+    await call;
+    expect(called).toBe(0);
+  });
+
   it("X3 leaves no timer behind, whatever it was doing", async () => {
     const { clock, start, handle } = world(kind);
     let pending = 0;

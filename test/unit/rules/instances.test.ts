@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineTask, type Scheduler } from "../../../mod.ts";
-import { type RunContext, StorageError } from "../../../src/contract/mod.ts";
+import { type RunContext, type Storage, StorageError } from "../../../src/contract/mod.ts";
 import { faultyStore } from "../../../src/testing/mod.ts";
 import { cuttable, HOUR, MINUTE, SECOND, START, type StoreKind, STORES, world } from "../support/schedulers.ts";
 
@@ -82,6 +82,52 @@ describe.each(STORES)("several instances over %s", (kind) => {
     await clock.advance("10m");
     expect(told).toHaveLength(2);
     expect(await able.info(made.id).catch((error: { code: string }) => error.code)).toBe("not_found");
+  });
+
+  it("M2 M6 says so also where the store failed at the first look", async () => {
+    const { clock, create, handle } = world(kind);
+    const other = defineTask("other", () => {});
+    await create({ tasks: [other] }).after(other, 0);
+    // now, backlog
+    const { storage, struck } = faultyStore(handle(), { at: 2, reply: "fails" });
+    const scheduler = create({ storage });
+    const told: unknown[] = [];
+    scheduler.observe(({ name, event }) => told.push("operation" in event ? event.operation : name));
+    await scheduler.start();
+    await clock.advance("1m");
+    expect(struck()).toBe(true);
+    expect(told).toEqual(["backlog", "unclaimed"]);
+  });
+
+  it.each(["answers", "fails"])("M2 V5 says nothing where the store %s after the close", async (how) => {
+    const { clock, create, handle } = world(kind);
+    const other = defineTask("other", () => {});
+    await create({ tasks: [other] }).after(other, 0);
+    await clock.advance("10s");
+    const inner = handle();
+    let settle: (() => void) | undefined;
+    const storage: Storage = new Proxy(inner, {
+      get(target, key) {
+        const member: unknown = Reflect.get(target, key, target);
+        if (typeof member !== "function") return member;
+        if (key !== "backlog") return member.bind(target);
+        return async (before: number, limit: number) => {
+          const lanes = await inner.backlog(before, limit);
+          await new Promise<void>((resolve) => settle = resolve);
+          if (how === "fails") throw new StorageError("gone");
+          return lanes;
+        };
+      },
+    });
+    const scheduler = create({ storage });
+    const told: string[] = [];
+    scheduler.observe(({ name }) => told.push(name));
+    await scheduler.start();
+    await expect.poll(() => settle).toBeDefined();
+    await scheduler.close();
+    settle!();
+    await clock.settled();
+    expect(told).toEqual(["closed"]);
   });
 
   it("M2 many overdue schedules of a task that nobody has do not hold up the others", async () => {
