@@ -6,9 +6,9 @@ export interface PastRun {
   readonly fence: number;
   /** The cadence point or deadline that it stood for. */
   readonly point: number;
-  /** When it was claimed. */
+  /** When its handler was started; of a lost or released one, when it was claimed. */
   readonly startedAt: number;
-  /** When its outcome was written down. */
+  /** When its handler ended; of a lost or released one, when that was found or done. */
   readonly endedAt: number;
   /** 1 for the first run of a deadline. */
   readonly attempt: number;

@@ -17,7 +17,10 @@ export type AbortCause = "replaced" | "aborted" | "stopped";
 
 /** A run that an instance holds. */
 export interface LiveRun {
-  /** Numbers the schedule's runs from 1 and never repeats; a settlement must carry it (M4). */
+  /**
+   * Numbers the schedule's runs, from 1 unless its document was once damaged, and never repeats; a settlement must carry
+   * it (M4).
+   */
   readonly fence: number;
   /** The cadence point or deadline that it stands for. */
   readonly point: number;

@@ -1,4 +1,11 @@
-import { type Fault, type LiveRun, MAX_DEADLINE, MAX_WAITING, type SettledAnswer } from "../contract/mod.ts";
+import {
+  type Fault,
+  type LiveRun,
+  MAX_DEADLINE,
+  MAX_HISTORY_MESSAGE,
+  MAX_WAITING,
+  type SettledAnswer,
+} from "../contract/mod.ts";
 import { isSpent } from "./arm.ts";
 import { arrive } from "./arrive.ts";
 import {
@@ -172,15 +179,27 @@ export function release(draft: Draft, run: LiveRun, started: boolean): void {
   else progress.runs = progress.runs.filter((live) => live.fence !== run.fence);
   if (!started) {
     progress.runCount--;
-    if (run.previousStart === undefined) delete progress.lastRun;
-    else progress.lastRun = run.previousStart;
+    forgetStart(draft, run);
   }
   if (run.abort !== undefined || isSuperseded(run) || progress.stopping === true) return retireIfOver(draft);
   const rerun = { point, at: now, attempt: started ? attempt + 1 : attempt, missed, cause: "rerun" as const };
   setWaiting(draft, [losses === undefined ? rerun : { ...rerun, losses }, ...progress.waiting]);
 }
 
+/** A start that never was is not the latest one, nor the one before a run that was claimed after it (S1). */
+function forgetStart({ progress }: Draft, { claimedAt, previousStart }: LiveRun): void {
+  if (progress.lastRun === claimedAt) {
+    if (previousStart === undefined) delete progress.lastRun;
+    else progress.lastRun = previousStart;
+  }
+  progress.runs = progress.runs.map((live) => {
+    if (live.previousStart !== claimedAt) return live;
+    const { previousStart: _, ...rest } = live;
+    return previousStart === undefined ? rest : { ...rest, previousStart };
+  });
+}
+
 function shortened(fault: Fault): string {
   const text = `${fault.name}: ${fault.message}`;
-  return text.length <= 300 ? text : `${text.slice(0, 297)}...`;
+  return text.length <= MAX_HISTORY_MESSAGE ? text : `${text.slice(0, MAX_HISTORY_MESSAGE - 3)}...`;
 }

@@ -186,10 +186,15 @@ function stepRenewed(
   return finished(draft, held.length === fences.length);
 }
 
-/** A damaged document waits for its owner: it can be stopped, or be given a new definition and begin anew. */
+/**
+ * A damaged document waits for its owner: it can be stopped, or be given a new definition and begin anew. Its fences go on:
+ * whoever still executes a run of before is not to settle one of now (M4), and no run's id comes back (I1). Where nothing
+ * tells of any, they begin at the time, which is more than a schedule can have given out.
+ */
 function stepParked(document: ScheduleDocument, event: MachineEvent, now: number, env: MachineEnv): StepResult {
   if (event.type === "stopped") return { document: null, effects: [{ type: "stopped" }], answer: true };
   if (event.type !== "updated") return unchanged(document, false);
-  const made = createDocument(document.id, event.definition, now, env);
-  return { ...made, effects: [{ type: "updated" }] };
+  const made = createDocument(document.id, event.definition, now, env).document!;
+  const fence = document.progress.fence || now;
+  return { document: { ...made, progress: { ...made.progress, fence } }, effects: [{ type: "updated" }], answer: true };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_DEADLINE } from "../../../src/contract/mod.ts";
+import { MAX_DEADLINE, type Policy, RESTING_PROGRESS } from "../../../src/contract/mod.ts";
 import { cron, every, ID, LEASE, Played, T0 } from "./played.ts";
 
 const S = 1_000;
@@ -351,6 +351,51 @@ describe("bounds", () => {
     late.step({ type: "paused" }, at(0.5));
     late.due(at(1.5));
     expect(late.progress.retired?.reason).toBe("ended");
+  });
+});
+
+describe("what is given back, and what begins anew", () => {
+  it("X1 S1 runs that are given back before they started leave the start before them as the latest, in any order", () => {
+    for (const order of [[2, 3], [3, 2]]) {
+      const played = new Played({ options: { overlap: "concurrent" } });
+      for (const second of [1, 2, 3]) played.due(at(second));
+      for (const fence of order) played.step({ type: "released", fence, instance: "a", started: false }, at(3.5));
+      expect(played.progress).toMatchObject({ lastRun: at(1), runCount: 1 });
+      expect(played.due(at(3.5)).sort()).toEqual([at(2), at(3)]);
+      expect(played.progress.runs.map(({ previousStart }) => previousStart)).toEqual([undefined, at(1), at(3.5)]);
+    }
+  });
+
+  it("M4 I1 a parked schedule that is given a new definition goes on with its fences", () => {
+    const policies: Policy[] = [{
+      overlap() {
+        throw new Error("a mistake");
+      },
+    }];
+    const played = new Played({ policies });
+    played.due(at(1));
+    played.due(at(2));
+    expect(played.document).toMatchObject({ parked: "a mistake", progress: { runs: [{ fence: 1 }] } });
+    played.update({ spec: every(2_000) }, at(3));
+    expect(played.due(at(5))).toEqual([at(5)]);
+    // The run of before has gone on meanwhile, and is not to settle the one of now.
+    played.settle(at(6), { fence: 1 });
+    expect(played.result.answer).toBe(false);
+    expect(played.progress.runs).toMatchObject([{ fence: 2 }]);
+  });
+
+  it("M4 I1 one whose fences cannot be read any more begins behind all that it can have given out", () => {
+    const played = new Played();
+    for (const second of [1, 2, 3]) {
+      played.due(at(second));
+      played.settle(at(second));
+    }
+    // As drivers make up a document that they cannot read.
+    const { id, definition } = played.document!;
+    played.document = { id, definition, progress: RESTING_PROGRESS, parked: "damaged" };
+    played.update({}, at(4));
+    played.due(at(5));
+    expect(played.progress.runs[0]!.fence).toBeGreaterThan(3);
   });
 });
 
