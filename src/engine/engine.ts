@@ -288,7 +288,7 @@ export class Engine {
   #hinted(): void {
     if (this.#closing) return;
     this.#pump.pump();
-    if (this.runs.size > 0) void this.#renewer.renew(true);
+    if (this.runs.size > 0) this.#renewer.hinted();
     this.#unclaimed.hinted();
   }
 

@@ -28,6 +28,9 @@ export class Renewer {
   readonly #events: RenewerEvents;
   #cancel: (() => void) | undefined;
   #closed = false;
+  /** Somebody has changed something since the last look began. */
+  #hinted = false;
+  #looking = false;
 
   constructor(parts: EngineParts, events: RenewerEvents) {
     this.#parts = parts;
@@ -41,7 +44,7 @@ export class Renewer {
     this.#cancel = clock.setTimer(
       () => {
         this.#cancel = undefined;
-        void this.renew().then((held) => held ? this.watch() : undefined);
+        void this.#renew().then((held) => held ? this.watch() : undefined);
       },
       leaseMs / 3,
       { unref },
@@ -53,12 +56,27 @@ export class Renewer {
     this.#cancel?.();
   }
 
+  /** Others have changed something, perhaps a run of ours: looks, and once more for all that is told meanwhile. */
+  hinted(): void {
+    this.#hinted = true;
+    if (!this.#looking) void this.#look();
+  }
+
+  async #look(): Promise<void> {
+    this.#looking = true;
+    while (this.#hinted && !this.#closed) {
+      this.#hinted = false;
+      await this.#renew(true);
+    }
+    this.#looking = false;
+  }
+
   /**
    * Renews leases with some two thirds left, or less; with `asked`, looks at all runs that have lasted, to learn whether
    * somebody wants them aborted. Looking writes nothing, so that it is no news to other instances in turn. Answers
    * whether any run is held.
    */
-  async renew(asked = false): Promise<boolean> {
+  async #renew(asked = false): Promise<boolean> {
     const { clock, leaseMs, storage } = this.#parts;
     const held = [...this.#events.held()].filter((execution) => !execution.over);
     const before = this.#events.now() + leaseMs * RENEWED_BELOW;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineTask, type Scheduler } from "../../../mod.ts";
-import { type RunContext, type Storage, StorageError } from "../../../src/contract/mod.ts";
+import { type Group, type RunContext, type Storage, StorageError } from "../../../src/contract/mod.ts";
 import { faultyStore } from "../../../src/testing/mod.ts";
 import { cuttable, HOUR, MINUTE, SECOND, START, type StoreKind, STORES, world } from "../support/schedulers.ts";
 
@@ -128,6 +128,42 @@ describe.each(STORES)("several instances over %s", (kind) => {
     settle!();
     await clock.settled();
     expect(told).toEqual(["closed"]);
+  });
+
+  it("L6 however often others change something, one look at the runs is under way, and one follows it", async () => {
+    const { clock, handle, start } = world(kind);
+    const inner = handle();
+    const { promise: answer, resolve: answerNow } = Promise.withResolvers<void>();
+    let hint: () => void = () => {};
+    let looks: number | undefined;
+    const storage: Storage = new Proxy(inner, {
+      get(target, key) {
+        const member: unknown = Reflect.get(target, key, target);
+        if (typeof member !== "function") return member;
+        if (key === "subscribe") {
+          return (listener: () => void) => {
+            hint = listener;
+            return () => {};
+          };
+        }
+        if (key !== "apply" || looks === undefined) return member.bind(target);
+        looks++;
+        return async (groups: readonly Group[], now: number) => {
+          await answer;
+          return await inner.apply(groups, now);
+        };
+      },
+    });
+    const slow = defineTask("slow", () => new Promise(() => {}));
+    const scheduler = await start({ storage, tasks: [slow] });
+    await scheduler.after(slow, 0);
+    await clock.advance("1s");
+    looks = 0;
+    for (let i = 0; i < 10; i++) hint();
+    expect(looks).toBe(1);
+    answerNow();
+    await clock.settled();
+    expect(looks).toBe(2);
   });
 
   it("M2 many overdue schedules of a task that nobody has do not hold up the others", async () => {
