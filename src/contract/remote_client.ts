@@ -129,7 +129,7 @@ class Remote implements RemoteClient {
 
   async stopFor(target: string, options?: StopOptions): Promise<number> {
     return await this.#send("stopFor", {
-      ...readOptions(options, "stop", ["target"]),
+      ...readOptions(options, "stopFor", ["target"]),
       target: argument(target, "target"),
     });
   }

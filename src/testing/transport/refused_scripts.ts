@@ -104,5 +104,8 @@ async function callsRefused({ as, note, clock }: Stage): Promise<void> {
   await note("list, a key that is none", () => as("bob").list({ ownr: "bob" } as object).page());
   await note("an id that is none", () => as("bob").info(7 as never));
   await note("stop, an option that is none", () => as("alice").stop(live.id, { abort: true } as object));
+  await note("stopFor, an option that is none", () => as("alice").stopFor("room:1", { abort: true } as object));
+  await note("stopFor, what is no option", () => as("alice").stopFor("room:1", { target: "room:2" } as object));
+  await note("stopFor, no options", () => as("alice").stopFor("room:1", true as never));
   await note("update, what cannot change", () => live.update({ name: "x" } as object));
 }
