@@ -11,12 +11,12 @@ import {
   show,
 } from "../contract/mod.ts";
 import { sameJson } from "../contract/check_json.ts";
-import { createDocument, step } from "../machine/mod.ts";
+import { changed, createDocument, step, untouched } from "../machine/mod.ts";
 import { authorityOf, runAsOf } from "./authority.ts";
 import { authorizeUse, findTask, withoutTelling } from "./authorize.ts";
 import { type Checked, definitionOf } from "./definition.ts";
 import type { ClientHost, Done, Place } from "./host.ts";
-import { changed, guarded, refused, untouched } from "./operations.ts";
+import { guarded, refused } from "./operations.ts";
 import { type CoreValues, parseOptions } from "./options.ts";
 import { flatRequest, requestArray } from "./request.ts";
 import { readInput, validateInput } from "./schema.ts";

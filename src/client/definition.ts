@@ -118,7 +118,7 @@ export function describe(definition: Draft, core: Readonly<CoreValues>): void {
   }
 }
 
-function setOrClear<Key extends "tags" | "onLost" | "maxLost" | "timeout">(
+function setOrClear<Key extends "tags" | "onLost" | "maxLost">(
   definition: Draft,
   key: Key,
   value: Draft[Key] | undefined,

@@ -6,20 +6,9 @@ import {
   type ScheduleDocument,
   type SchedulerError,
 } from "../contract/mod.ts";
-import { type MachineEvent, step, type StepResult, STOPPED } from "../machine/mod.ts";
+import { changed, type MachineEvent, step, STOPPED, untouched } from "../machine/mod.ts";
 import type { ClientHost, Done } from "./host.ts";
 import { mayManage, notYours } from "./principal.ts";
-
-/** The change that a step came to. */
-export function changed(before: ScheduleDocument | undefined, result: StepResult): Change<Done> {
-  const value = { before, result };
-  return result.document === before ? { value } : { document: result.document, value };
-}
-
-/** No change at all: what was asked for is so already, or is over. */
-export function untouched(current: ScheduleDocument | undefined): Change<Done> {
-  return { value: { before: current, result: { document: current ?? null, effects: [], answer: false } } };
-}
 
 /** Refuses the whole group. */
 export function refused(current: ScheduleDocument | undefined, reject: SchedulerError): Change<Done> {

@@ -11,9 +11,10 @@ import {
   SchedulerError,
   show,
 } from "../contract/mod.ts";
+import { changed } from "../machine/mod.ts";
 import type { Creation } from "./create.ts";
 import type { ClientHost, Done } from "./host.ts";
-import { changed, refused } from "./operations.ts";
+import { refused } from "./operations.ts";
 import { canonicalText, digest } from "./revision.ts";
 import { applyAll, findDocument } from "./scope.ts";
 import { checkText } from "./text.ts";

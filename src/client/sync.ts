@@ -9,10 +9,11 @@ import {
   type ScheduleDocument,
   show,
 } from "../contract/mod.ts";
+import { untouched } from "../machine/mod.ts";
 import { type Creation, type CreationRequest, prepare } from "./create.ts";
 import type { ClientHost, Done, Place } from "./host.ts";
 import { findPages } from "./list.ts";
-import { eventOperation, isLive, untouched } from "./operations.ts";
+import { eventOperation, isLive } from "./operations.ts";
 import { flatRequest, requestArray } from "./request.ts";
 import { applyAll, type PlacedOperation } from "./scope.ts";
 import { checkText } from "./text.ts";

@@ -8,9 +8,10 @@ import {
   type Selector,
   type TransactionClient,
 } from "../contract/mod.ts";
+import { untouched } from "../machine/mod.ts";
 import { TransactionCalls } from "./calls.ts";
 import type { ClientHost, Done, Place } from "./host.ts";
-import { refused, untouched } from "./operations.ts";
+import { refused } from "./operations.ts";
 import type { ScheduleCalls, ScheduleSnapshot } from "./schedule.ts";
 import { findDocument, type Found, type PlacedOperation, type Scope } from "./scope.ts";
 

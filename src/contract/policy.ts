@@ -72,7 +72,7 @@ export interface AdmitQuestion extends PolicyQuestion {
  */
 export type AdmitAnswer = "run" | { readonly skip: string; readonly until?: number };
 
-/** A run has ended in a fault, or was lost; nothing is asked of a success or a replaced run. */
+/** A run has succeeded, which only retirement may follow, has ended in a fault, or was lost; of one that was replaced nothing is asked. */
 export interface SettledQuestion extends PolicyQuestion {
   /** How it ended; a timeout and an abort are `"faulted"` here. */
   readonly outcome: "succeeded" | "faulted" | "lost";
@@ -80,7 +80,7 @@ export interface SettledQuestion extends PolicyQuestion {
    * 1 for the first run of the deadline, losses not counted; `Infinity` when no attempt may follow, only retirement.
    */
   readonly attempt: number;
-  /** Faults in a row, this one included. */
+  /** Faults in a row, this one included; 0 after a success. */
   readonly consecutiveFaults: number;
 }
 

@@ -1,6 +1,5 @@
 import { ABORT_GRACE_MS, type Clock, type Group, longTimer, RELEASE_MS } from "../contract/mod.ts";
-import { type Done, type MachineEvent, step } from "../machine/mod.ts";
-import { changed, untouched } from "./changes.ts";
+import { changed, type Done, type MachineEvent, step, untouched } from "../machine/mod.ts";
 import type { Engine } from "./engine.ts";
 import type { Execution } from "./execution.ts";
 

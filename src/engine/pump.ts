@@ -1,7 +1,6 @@
 import { type AdvanceResult, type Change, type ScheduleDocument, show } from "../contract/mod.ts";
-import { type Claim, type Done, park, step } from "../machine/mod.ts";
+import { changed, type Claim, type Done, park, step, untouched } from "../machine/mod.ts";
 import { Backoff } from "./backoff.ts";
-import { changed, untouched } from "./changes.ts";
 import { JumpWatch } from "./jump_watch.ts";
 import type { EngineParts } from "./parts.ts";
 import { Prefetch } from "./prefetch.ts";

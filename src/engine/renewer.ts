@@ -1,6 +1,5 @@
 import type { Group, ScheduleDocument } from "../contract/mod.ts";
-import { type Done, step } from "../machine/mod.ts";
-import { changed, untouched } from "./changes.ts";
+import { changed, type Done, step, untouched } from "../machine/mod.ts";
 import type { Execution } from "./execution.ts";
 import type { EngineParts } from "./parts.ts";
 

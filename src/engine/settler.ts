@@ -6,9 +6,8 @@ import {
   MAX_HELD_SETTLEMENTS,
   SchedulerError,
 } from "../contract/mod.ts";
-import { type Claim, type Done, step } from "../machine/mod.ts";
+import { changed, type Claim, type Done, step, untouched } from "../machine/mod.ts";
 import { Backoff } from "./backoff.ts";
-import { changed, untouched } from "./changes.ts";
 import type { Execution } from "./execution.ts";
 import { Fifo } from "./fifo.ts";
 import { faultOf } from "./fault.ts";

@@ -1,5 +1,5 @@
 import type { Change, ScheduleDocument } from "../contract/mod.ts";
-import type { Done, StepResult } from "../machine/mod.ts";
+import type { Done, StepResult } from "./types.ts";
 
 /** The change that a step came to; a document that it left as it was is not written. */
 export function changed(before: ScheduleDocument | undefined, result: StepResult): Change<Done> {

@@ -1,6 +1,7 @@
 export { RETIMED } from "./arrive.ts";
 export { cadenceOf, neverComes } from "./cadence.ts";
 export { createDocument } from "./change.ts";
+export { changed, untouched } from "./changed.ts";
 export { STOPPED } from "./retire.ts";
 export { parseRunId, runId } from "./run_id.ts";
 export { DEFAULT_MAX_LOST } from "./settle.ts";

@@ -45,7 +45,10 @@ export interface SchedulerConfig<
   readonly tasks?: readonly AnyTask[];
   /** Plugins of one's own; they are asked before the standard policies. */
   readonly plugins?: Plugins;
-  /** The standard policies, if not all of them: `catchup`, `overlap`, `jitter`, `retry`, `maxFaults`. */
+  /**
+   * The standard policies, if not all of them: what `catchup`, `overlap`, `jitter`, `retry` and `faultLimit` of
+   * `./policies` answer.
+   */
   readonly policies?: readonly AnyPlugin[];
   /** Option values that every creation starts from. Stored with each schedule, so that every instance decides alike. */
   readonly defaults?: SchedulerDefaults<Extra>;
