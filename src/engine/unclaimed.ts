@@ -3,7 +3,8 @@ import type { EngineParts } from "./parts.ts";
 
 /**
  * Tells of deadlines that are due and that no instance takes, because none has their task (M2). Asks the store at the
- * start, when such a deadline comes due, after other instances' changes, and again where the store failed; at most once a minute.
+ * start, when such a deadline comes due, after other instances' changes, and again where the store failed; at most once a
+ * minute.
  */
 export class Unclaimed {
   readonly #parts: EngineParts;

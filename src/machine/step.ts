@@ -195,6 +195,6 @@ function stepParked(document: ScheduleDocument, event: MachineEvent, now: number
   if (event.type === "stopped") return { document: null, effects: [{ type: "stopped" }], answer: true };
   if (event.type !== "updated") return unchanged(document, false);
   const made = createDocument(document.id, event.definition, now, env).document!;
-  const fence = document.progress.fence || now;
+  const fence = document.progress.fence || Math.ceil(now);
   return { document: { ...made, progress: { ...made.progress, fence } }, effects: [{ type: "updated" }], answer: true };
 }
