@@ -3,8 +3,19 @@ import ipaddr from "ipaddr.js";
 /** Ranges that a host may be in that is allowed by name, besides those of everybody. */
 const NAMED = ["unicast", "loopback", "private", "uniqueLocal", "carrierGradeNat"];
 
-/** Addresses of clouds' metadata services that lie in one of those ranges: whoever asks them gets credentials. */
-const METADATA = ["100.100.100.200", "fd00:ec2::254"];
+/**
+ * Addresses of clouds' metadata services that lie in one of those ranges: whoever asks them gets credentials. Alibaba Cloud;
+ * Azure, whose own looks like one of the internet; AWS, for machines and for EKS; Google; Oracle; Scaleway.
+ */
+const METADATA = new Set([
+  "100.100.100.200",
+  "168.63.129.16",
+  "fd00:ec2::254",
+  "fd00:ec2::23",
+  "fd20:ce::254",
+  "fd00:c1::a9fe:a9fe",
+  "fd00:42::42",
+].map((address) => ipaddr.parse(address).toString()));
 
 /** All that is routed on the internet in IPv6 (RFC 4291); what lies outside is reserved or somebody's own. */
 const GLOBAL_V6 = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
@@ -19,9 +30,8 @@ export function refusedRange(address: string, named: boolean): string | undefine
   // An IPv4 address in the clothes of IPv6 is what it is.
   const parsed = ipaddr.process(address);
   const range = rangeOf(parsed);
-  if (!named) return range === "unicast" ? undefined : range;
-  if (METADATA.some((metadata) => ipaddr.parse(metadata).toString() === parsed.toString())) return "metadata";
-  return NAMED.includes(range) ? undefined : range;
+  if (!(named ? NAMED.includes(range) : range === "unicast")) return range;
+  return METADATA.has(parsed.toString()) ? "metadata" : undefined;
 }
 
 function rangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string {
