@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Server } from "node:http";
+import type { Server as NodeServer } from "node:http";
 
 /** Where to listen. */
 export interface Address {
@@ -16,6 +16,8 @@ export interface Address {
 export interface Listening {
   /** Its address, with the port that it got. */
   readonly url: string;
+  /** Goes on serving, but each answer is the last of its connection: clients leave without having one cut under them. */
+  drain(): void;
   /** Listens no more, waits for requests under way for up to two seconds, and cuts what is left. */
   close(): Promise<void>;
 }
@@ -27,10 +29,19 @@ export type FetchHandler = (request: Request, env?: never) => Response | Promise
 const CLOSE_MS = 2_000;
 
 /** Begins to listen. Throws what the system says, such as that the port is in use. */
-export function serve(fetch: FetchHandler, address: Address): Promise<Listening> {
+export async function serve(fetch: FetchHandler, address: Address): Promise<Listening> {
   const { Deno } = globalThis as unknown as { readonly Deno?: DenoServe };
-  return Deno === undefined ? serveOnNode(fetch, address) : serveOnDeno(Deno, fetch, address);
+  let isDraining = false;
+  const serveOne: FetchHandler = async (request, env) => {
+    const response = await fetch(request, env);
+    if (isDraining) response.headers.set("connection", "close");
+    return response;
+  };
+  const server = await (Deno === undefined ? serveOnNode(serveOne, address) : serveOnDeno(Deno, serveOne, address));
+  return { ...server, drain: () => void (isDraining = true) };
 }
+
+type Server = Omit<Listening, "drain">;
 
 interface DenoServe {
   serve(
@@ -39,7 +50,7 @@ interface DenoServe {
   ): { readonly addr: { readonly port: number }; shutdown(): Promise<void> };
 }
 
-async function serveOnDeno(Deno: DenoServe, fetch: FetchHandler, address: Address): Promise<Listening> {
+async function serveOnDeno(Deno: DenoServe, fetch: FetchHandler, address: Address): Promise<Server> {
   const cut = new AbortController();
   const server = await Deno.serve({ ...address, signal: cut.signal, onListen: () => {} }, fetch);
   return {
@@ -52,9 +63,9 @@ async function serveOnDeno(Deno: DenoServe, fetch: FetchHandler, address: Addres
   };
 }
 
-async function serveOnNode(fetch: FetchHandler, { hostname, port }: Address): Promise<Listening> {
+async function serveOnNode(fetch: FetchHandler, { hostname, port }: Address): Promise<Server> {
   const { createAdaptorServer } = await import("@hono/node-server");
-  const server = createAdaptorServer({ fetch: fetch as never }) as Server;
+  const server = createAdaptorServer({ fetch: fetch as never }) as NodeServer;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, hostname, () => {

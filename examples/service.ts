@@ -155,6 +155,7 @@ async function main(): Promise<void> {
     const why = await end;
     console.log(`${clock()}  ${why}; draining`);
     // It goes on answering meanwhile, so that whoever sends requests sees in /readyz that no more should come.
+    server.drain();
     await scheduler.close({ drain });
     await server.close();
   } finally {

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { Agent, get } from "node:http";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { Buffer } from "node:buffer";
@@ -65,6 +66,16 @@ class Service extends Program {
   }
 }
 
+/** What a server says will become of the connection. `fetch` does not tell it everywhere. */
+function connectionAfter(url: string): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent: new Agent({ keepAlive: true }) }, (response) => {
+      response.resume();
+      resolve(response.headers.connection);
+    }).on("error", reject);
+  });
+}
+
 describe("the service", () => {
   it("X1 stopped in the middle of a run it drains: the run ends, its events are told, and nothing is lost", async () => {
     const directory = scratch();
@@ -73,12 +84,15 @@ describe("the service", () => {
     expect((await service.ask("/v1/schedules", named)).status).toBe(201);
     const events = new SseReader((await service.request("/v1/events?event=succeeded")).body!);
     await events.read();
+    expect(await connectionAfter(`${service.url}/healthz`)).not.toBe("close");
     const wait = { kind: "at", task: "wait", after: 0, input: { duration: "5s" }, retention: "1h" };
     const { body: { id } } = await service.ask("/v1/schedules", wait);
     await service.says(new RegExp(`${id}: waits 5s`));
     service.kill("SIGTERM");
     await service.says(/terminated; draining/);
     expect((await service.ask("/readyz")).body).toEqual({ status: "unready", reason: "closed" });
+    // So that no request is on its way over a connection when it is cut.
+    expect(await connectionAfter(`${service.url}/healthz`)).toBe("close");
     expect(await events.next()).toMatchObject({ event: "succeeded", data: { schedule: { id } } });
     expect(await events.next()).toBeUndefined();
     expect(await service.ended(), service.output).toBe(0);
