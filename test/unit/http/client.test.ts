@@ -50,21 +50,29 @@ describe("calls that may be made again", () => {
     const { client, requests } = await watched((_, next) => next());
     await expect(client.after("no such task", "1h")).rejects.toMatchObject({ code: "unknown_task" });
     expect(requests).toHaveLength(1);
-    const closing = await watched((_, next) => next());
-    await closing.scheduler.close();
-    await expect(closing.client.list().page()).rejects.toMatchObject({ code: "closed" });
-    expect(closing.requests).toHaveLength(1);
   });
 
-  it("wait for as long as Retry-After says", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  it("are, when one instance behind a proxy is closed, as in a deployment, and the next one is not", async () => {
+    const closed = await served();
+    await closed.scheduler.close();
+    const { client, requests } = await watched((request, next, n) => n === 1 ? closed.app.fetch(request) : next());
+    expect(await client.list().page()).toMatchObject({ schedules: [] });
+    expect(requests).toHaveLength(2);
+    const alone = await watched((request) => closed.app.fetch(request), { attempts: 2 });
+    await expect(alone.client.list().page()).rejects.toMatchObject({ code: "closed", retryable: false });
+    expect(alone.requests).toHaveLength(2);
+  });
+
+  it.each(["7", "Fri, 01 May 2026 00:00:07 GMT"])("wait for as long as Retry-After says: %s", async (after) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
     onTestFinished(() => void vi.useRealTimers());
-    const { client, requests } = await watched((_, next, n) => n === 1 ? busy({ "retry-after": "7" }) : next());
+    vi.setSystemTime("2026-05-01T00:00:00Z");
+    const { client, requests } = await watched((_, next, n) => n === 1 ? busy({ "retry-after": after }) : next());
     const call = client.list().page();
     await vi.waitFor(() => expect(requests).toHaveLength(1));
-    await vi.advanceTimersByTimeAsync(6_900);
+    await vi.advanceTimersByTimeAsync(6_500);
     expect(requests).toHaveLength(1);
-    await vi.advanceTimersByTimeAsync(200);
+    await vi.advanceTimersByTimeAsync(600);
     expect((await call).schedules).toEqual([]);
     expect(requests).toHaveLength(2);
   });
@@ -89,6 +97,29 @@ describe("calls that may not be made again", () => {
       expect(requests).toHaveLength(1);
     },
   );
+
+  it("a change with ifRevision is not: it would be refused for what it has done itself", async () => {
+    const { client, requests, ask } = await watched(async (_, next, n) => {
+      const answer = await next();
+      return n % 2 === 0 ? await lost() : answer;
+    });
+    const { id } = (await ask("POST", "/v1/schedules", { body: { task: "beat", every: "1h" } })).json;
+    const told = {
+      code: "unreachable",
+      message: expect.stringMatching(/whether it was carried out is not known$/),
+    };
+    const calls = [
+      (ifRevision: string) => client.update(id, { every: "2h" }, { ifRevision }),
+      (ifRevision: string) => client.pause(id, { ifRevision }),
+      (ifRevision: string) => client.stop(id, { ifRevision }),
+    ];
+    for (const [i, call] of calls.entries()) {
+      const { revision } = await client.info(id);
+      await expect(call(revision)).rejects.toMatchObject(told);
+      expect(requests).toHaveLength(2 * (i + 1));
+    }
+    expect((await ask("GET", `/v1/schedules/${id}`)).status).toBe(404);
+  });
 
   it("are when the server refused them for their rate, and did nothing", async () => {
     const { client, requests } = await watched((_, next, n) => n === 1 ? busy({}, 429) : next());

@@ -120,7 +120,8 @@ function change({ ifRevision, ...others }: Parameters, where: string): Partial<R
 function ifMatch(ifRevision: Json | undefined, where: string): Partial<Request> {
   if (ifRevision === undefined) return {};
   if (typeof ifRevision === "string" && /^[\x21\x23-\x7e]{1,100}$/.test(ifRevision)) {
-    return { headers: { "if-match": `"${ifRevision}"` } };
+    // Made again, it would be refused for what it has done itself.
+    return { headers: { "if-match": `"${ifRevision}"` }, repeatable: false };
   }
   throw invalidOption(`${where}.ifRevision`, ifRevision, "the revision that info told, as text");
 }

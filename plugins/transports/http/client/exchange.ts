@@ -6,6 +6,7 @@ import {
   type WireError,
 } from "../../../../src/contract/mod.ts";
 import { CLIENT_RETRY_MAX_MS, CLIENT_RETRY_MS } from "../limits.ts";
+import { retryAfterMs } from "../retry_after.ts";
 import type { HttpClientSettings } from "./options.ts";
 
 /** A request to be made. */
@@ -34,14 +35,14 @@ export interface Reply {
 export class ExchangeError extends Error {
   readonly status: number | undefined;
   readonly error: Error;
-  /** Seconds after which the server wants to be asked again. */
-  readonly retryAfter: number | undefined;
+  /** For how long the server wants not to be asked again. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(error: Error, status?: number, retryAfter?: number) {
+  constructor(error: Error, status?: number, retryAfterMs?: number) {
     super(error.message, { cause: error });
     this.error = error;
     this.status = status;
-    this.retryAfter = retryAfter;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -69,12 +70,17 @@ const BUSY = [502, 503, 504];
 function mayRepeat({ repeatable }: Exchange, { status, error }: ExchangeError): boolean {
   if (status === 429) return true;
   if (!repeatable) return false;
-  return status === undefined || (BUSY.includes(status) && (error as Partial<SchedulerError>).retryable === true);
+  return status === undefined || (BUSY.includes(status) && isPassing(error as Partial<SchedulerError>));
 }
 
-function delayMs(attempt: number, { retryAfter }: ExchangeError): number {
+/** One instance that is closed, as in a deployment, says nothing of the next one that a proxy chooses. */
+function isPassing({ code, retryable }: Partial<SchedulerError>): boolean {
+  return retryable === true || code === "closed";
+}
+
+function delayMs(attempt: number, { retryAfterMs = 0 }: ExchangeError): number {
   const backoff = Math.min(CLIENT_RETRY_MS * 2 ** (attempt - 1), CLIENT_RETRY_MAX_MS) * (0.5 + Math.random() / 2);
-  return Math.min(Math.max(backoff, (retryAfter ?? 0) * 1_000), CLIENT_RETRY_MAX_MS);
+  return Math.min(Math.max(backoff, retryAfterMs), CLIENT_RETRY_MAX_MS);
 }
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -219,11 +225,10 @@ function foreign(
 
 function failed(response: Response, text: string, url: string): ExchangeError {
   const { status, headers } = response;
-  const after = Number(headers.get("retry-after") ?? NaN);
-  const retryAfter = Number.isFinite(after) && after >= 0 ? after : undefined;
+  const afterMs = retryAfterMs(headers.get("retry-after"), Date.now(), CLIENT_RETRY_MAX_MS);
   const problem = headers.get("content-type")?.startsWith("application/problem+json") ? readProblem(text) : undefined;
   const error = problem === undefined ? foreign(response, text, url, BUSY.includes(status)) : errorFromWire(problem);
-  return new ExchangeError(error, status, retryAfter);
+  return new ExchangeError(error, status, afterMs);
 }
 
 /** A problem document as the error that it tells; `undefined` for one that tells none of ours. */

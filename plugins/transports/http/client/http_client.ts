@@ -18,8 +18,8 @@ import { type HttpClientOptions, type HttpClientSettings, readClientOptions } fr
  *
  * Calls that may be made twice are made again, with growing pauses, when the server cannot be reached or says that it
  * cannot now; creations are among them, since each carries an `Idempotency-Key`, on which instances that share a store
- * agree. `trigger`, `transaction` and `invoke` are not, and a list of more than 1,000 schedules: after a lost connection
- * nobody knows whether they were carried out.
+ * agree. `trigger`, `transaction` and `invoke` are not, nor is a change with `ifRevision`, and a list of more than 1,000
+ * schedules: after a lost connection nobody knows whether they were carried out.
  *
  * Errors besides those of the calls: `unreachable` without an answer, and for one that is no scheduler's, a redirect among
  * them; `unauthenticated`; `rate_limited`; `invalid_option` for a token that was asked for and is none.

@@ -1,4 +1,5 @@
 import { type Duration, isPlainObject, MAX_NAME_LENGTH, parseDuration, show } from "../../../../src/contract/mod.ts";
+import { retryAfterMs } from "../retry_after.ts";
 import { MAX_EXCERPT, MAX_RETRY_AFTER_MS } from "./limits.ts";
 import type { PostResponse } from "./post.ts";
 import { WebhookError } from "./webhook_error.ts";
@@ -21,7 +22,7 @@ export function answerOf(response: PostResponse, origin: string, now: number): W
   const { status } = response;
   if (status >= 200 && status < 300) return acceptedAnswer(response, `POST ${origin}`);
   const isFinal = status >= 400 && status < 500 && status !== 408 && status !== 429;
-  const retry = isFinal ? false : retryAfterMs(response.retryAfter, now);
+  const retry = isFinal ? false : retryAfterMs(response.retryAfter, now, MAX_RETRY_AFTER_MS);
   const told = `POST ${origin}: ${status} ${response.statusText}`.trimEnd();
   const redirect = status >= 300 && status < 400 ? "; redirects are not followed" : "";
   throw new WebhookError(`${told}${redirect}${excerpt(response.body)}`, {
@@ -75,15 +76,6 @@ function isDelay(value: unknown): value is Duration {
 export function isReason(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.length <= MAX_NAME_LENGTH && value.isWellFormed() &&
     !value.includes("\u0000");
-}
-
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
-/** Milliseconds that a `Retry-After` asks for; `undefined` for none, and for nonsense. */
-export function retryAfterMs(value: string | undefined, now: number): number | undefined {
-  const text = value?.trim() ?? "";
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : HTTP_DATE.test(text) ? Date.parse(text) - now : NaN;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
 }
 
 /** The beginning of a body, on one line. */
