@@ -1,8 +1,9 @@
 import type { MiddlewareHandler } from "hono";
-import { MAX_NAME_LENGTH, type Principal, show, SYSTEM_ID } from "../../../src/contract/mod.ts";
+import { type Principal, show, SYSTEM_ID } from "../../../src/contract/mod.ts";
 import type { Guard, HttpCall } from "./context.ts";
 import { type Connection, connectionOf, isLocalName, isLoopback } from "./loopback.ts";
 import type { Authenticate, HttpSettings } from "./options.ts";
+import { isPrincipalId } from "./principal.ts";
 import { refusal } from "./problem.ts";
 import type { RateLimiter } from "./rate_limit.ts";
 import { bearerTokens, newToken } from "./token.ts";
@@ -96,8 +97,9 @@ function unauthenticated() {
 function checked(found: unknown, system: Principal): Principal {
   if (found === system) return system;
   const { id, admin } = (typeof found === "object" ? found : {}) as { readonly id?: unknown; readonly admin?: unknown };
-  const isId = typeof id === "string" && id !== "" && id.length <= MAX_NAME_LENGTH && id !== SYSTEM_ID;
-  if (isId && (admin === undefined || typeof admin === "boolean")) return { id, ...(admin === true ? { admin } : {}) };
+  if (isPrincipalId(id) && id !== SYSTEM_ID && (admin === undefined || typeof admin === "boolean")) {
+    return { id, ...(admin === true ? { admin } : {}) };
+  }
   throw new TypeError("http: authenticate answered no principal; expected { id, admin? } or null");
 }
 

@@ -1,6 +1,6 @@
 import { MAX_JSON_DEPTH } from "../../../src/contract/mod.ts";
 import { BODY_DEPTH_ABOVE_INPUT, BODY_TIMEOUT_MS } from "./limits.ts";
-import { refusal } from "./problem.ts";
+import { Refusal, refusal } from "./problem.ts";
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/i;
 
@@ -11,6 +11,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/i;
  * @returns `undefined` for a body of no bytes.
  */
 export async function readJson(request: Request, maxBytes: number, isFramed: boolean): Promise<unknown> {
+  checkCoding(request.headers.get("content-encoding"));
   const type = request.headers.get("content-type");
   if (type !== null) checkType(type);
   const text = isFramed ? await readFramed(request, maxBytes) : await readStream(request, maxBytes);
@@ -29,6 +30,13 @@ export async function readJson(request: Request, maxBytes: number, isFramed: boo
 function checkType(type: string): void {
   if (type === "application/json" || JSON_TYPE.test(type.split(";")[0]!.trim())) return;
   throw refusal(415, "invalid_input", `content-type: ${type.slice(0, 80)}; expected application/json`);
+}
+
+/** What is compressed may be of any size once it is not. */
+function checkCoding(coding: string | null): void {
+  if (coding === null || coding.trim().toLowerCase() === "identity") return;
+  const detail = `content-encoding: ${coding.slice(0, 80)}; expected none`;
+  throw refusal(415, "invalid_input", detail, { "accept-encoding": "identity" });
 }
 
 /** Takes the body in one piece where its length is known beforehand, which costs a server on Node much less. */
@@ -61,9 +69,15 @@ function inTime<T>(reading: Promise<T>, giveUp: () => void): Promise<T> {
       resolve(value);
     }, (error) => {
       clearTimeout(timer);
-      reject(error);
+      reject(brokenOff(error));
     });
   });
+}
+
+/** That a client hangs up is no fault of the server's, unless somebody before it has read the body: a `TypeError`. */
+function brokenOff(error: unknown): unknown {
+  if (error instanceof Refusal || error instanceof TypeError) return error;
+  return refusal(400, "invalid_input", "body: it broke off; expected all of it");
 }
 
 /** Holds no more than the limit and one chunk. */

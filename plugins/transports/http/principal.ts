@@ -12,7 +12,7 @@ export function readPrincipal(value: unknown, where: string): Principal {
     if (admin === true && Object.isFrozen(value)) return value as Principal;
     throw invalidOption(`${where}.id`, id, `another id; ${SYSTEM_ID} is the embedding code itself`);
   }
-  if (!isId(id)) {
+  if (!isPrincipalId(id)) {
     const expected = `text of 1 to ${MAX_NAME_LENGTH} characters without U+0000 and without lone surrogates`;
     throw invalidOption(`${where}.id`, id, expected);
   }
@@ -20,7 +20,8 @@ export function readPrincipal(value: unknown, where: string): Principal {
   return Object.freeze(admin === true ? { id, admin } : { id });
 }
 
-function isId(value: unknown): value is string {
+/** Whether a value may be a principal's id, but for the system's own. */
+export function isPrincipalId(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.length <= MAX_NAME_LENGTH && value.isWellFormed() &&
     !value.includes("\0");
 }

@@ -128,10 +128,20 @@ describe("with authenticate", () => {
     expect(broken.messages.some(({ level }) => level === "error")).toBe(true);
   });
 
-  it.each([{ id: "" }, { id: "system", admin: true }, { id: 7 }, {}, "alice", { id: "x".repeat(201) }, {
-    id: "a",
-    admin: "yes",
-  }])("an answer that is no principal lets nobody in: %j", async (principal) => {
+  it.each([
+    { id: "" },
+    { id: "system", admin: true },
+    { id: 7 },
+    {},
+    "alice",
+    { id: "x".repeat(201) },
+    {
+      id: "a",
+      admin: "yes",
+    },
+    { id: "a\0" },
+    { id: "\ud800" },
+  ])("an answer that is no principal lets nobody in: %j", async (principal) => {
     const { ask } = await served({ authenticate: () => principal as never });
     expect((await ask("GET", "/v1/schedules")).status).toBe(500);
   });

@@ -106,7 +106,54 @@ it("a client that sends its body slowly, or never, is given up, and takes nothin
   expect((await scheduler.list().page()).schedules).toEqual([]);
 });
 
+describe("a client that hangs up while it sends its body", () => {
+  it.each(["Content-Length: 500", "Transfer-Encoding: chunked"])(
+    "over a socket, with %s, is no error of the server's, and nothing is done",
+    async (framing) => {
+      const { app, scheduler, messages } = await served();
+      let answered = () => {};
+      const answering = new Promise<void>((resolve) => answered = resolve);
+      const { port, end } = await listen({
+        async fetch(request, env) {
+          const response = await app.fetch(request, env as never);
+          answered();
+          return response;
+        },
+      });
+      onTestFinished(end);
+      const head = `POST /v1/schedules HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer alice\r\n` +
+        `Content-Type: application/json\r\n${framing}\r\n\r\n`;
+      const part = framing.startsWith("T") ? '50\r\n{"task' : '{"task';
+      const socket = connect(port, "127.0.0.1", () => socket.end(head + part));
+      socket.on("error", () => {}).resume();
+      await answering;
+      expect(messages).toEqual([]);
+      expect((await scheduler.list().page()).schedules).toEqual([]);
+    },
+  );
+
+  it("is told apart from a body that somebody has read before", async () => {
+    const { app, messages } = await served({
+      authenticate: async (request) => ({ id: (await request.text()).length > 0 ? "alice" : "bob" }),
+    });
+    const answer = await app.request("/v1/schedules", { method: "POST", headers: AUTH, body: LARGE });
+    expect([answer.status, messages.map(({ level }) => level)]).toEqual([500, ["error"]]);
+  });
+});
+
 describe("a body is JSON, or nothing is done", () => {
+  it("415 for what is compressed, which may be of any size once it is not", async () => {
+    const { app, scheduler } = await served();
+    for (const coding of ["gzip", "br", "identity, gzip", ""]) {
+      const headers = { ...AUTH, "content-encoding": coding };
+      const answer = await app.request("/v1/schedules", { method: "POST", headers, body: LARGE });
+      expect([coding, answer.status, answer.headers.get("accept-encoding")]).toEqual([coding, 415, "identity"]);
+    }
+    expect((await scheduler.list().page()).schedules).toEqual([]);
+    const headers = { ...AUTH, "content-encoding": "Identity" };
+    expect((await app.request("/v1/schedules", { method: "POST", headers, body: LARGE })).status).toBe(201);
+  });
+
   it.each([
     "text/plain",
     "application/x-www-form-urlencoded",
