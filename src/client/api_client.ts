@@ -26,7 +26,7 @@ export class ApiClient extends Client {
       const prepared = this.prepare(flatRequest(request, ""));
       const creation = prepared instanceof Promise ? await prepared : prepared;
       const made = await createOnce(this.host, this.principal, [creation], idempotencyKey, request);
-      if ("ids" in made) return { info: await this.#told(made.ids[0]!, creation), created: true };
+      if ("ids" in made) return { info: await this.#told(made.ids[0]!, creation), created: !made.found };
       const { before, result } = made.done[0]!;
       return { info: infoOf(result.document!, creation.place, this.host.parsers), created: before === undefined };
     });

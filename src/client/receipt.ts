@@ -19,8 +19,15 @@ import { canonicalText, digest } from "./revision.ts";
 import { applyAll, findDocument } from "./scope.ts";
 import { checkText } from "./text.ts";
 
-/** What creations came to, in order: what was done now, or the ids of what the same request made before. */
-export type Made = { readonly done: readonly Done[] } | { readonly ids: readonly string[] };
+/** What creations came to, in order: what was done now, or what the same request came to before. */
+export type Made = { readonly done: readonly Done[] } | Before;
+
+/** What a receipt tells. */
+interface Before {
+  readonly ids: readonly string[];
+  /** Whether the only creation made nothing, since its name or key found a live schedule. */
+  readonly found: boolean;
+}
 
 /**
  * Makes creations, all or nothing, unless the principal made the same under the same key before. What came of them is
@@ -39,7 +46,7 @@ export async function createOnce(
   if (key === undefined) return { done: await applyAll(host, creations) };
   const receipt = new Receipt(principal, checkText(key, "idempotencyKey"), request, creations);
   const before = await receipt.find(host);
-  if (before !== undefined) return { ids: before };
+  if (before !== undefined) return before;
   try {
     const done = await applyAll(host, receipt.operations());
     return { done: done.slice(0, creations.length) };
@@ -47,7 +54,7 @@ export async function createOnce(
     // The same request may have been faster, here or elsewhere: then that is what this one was refused for.
     const meanwhile = await receipt.find(host);
     if (meanwhile === undefined) throw error;
-    return { ids: meanwhile };
+    return meanwhile;
   }
 }
 
@@ -69,42 +76,43 @@ class Receipt {
     this.#creations = creations;
   }
 
-  /** The ids that the same request made before. Errors: `conflict` for another request under the key. */
-  async find(host: ClientHost): Promise<readonly string[] | undefined> {
+  /** What the same request came to before. Errors: `conflict` for another request under the key. */
+  async find(host: ClientHost): Promise<Before | undefined> {
     const document = (await findDocument(host, this.#id))?.document;
     if (document === undefined) return undefined;
     const { owner, state, input } = document.definition;
-    const { key, print } = (state ?? {}) as { readonly key?: Json; readonly print?: Json };
-    if (owner === this.#principal.id && key === this.#key && print === this.#print) return input as readonly string[];
-    throw this.#inUse();
+    const { key, print, found } = (state ?? {}) as { readonly [Name in "key" | "print" | "found"]?: Json };
+    if (owner !== this.#principal.id || key !== this.#key || print !== this.#print) throw this.#inUse();
+    return { ids: input as readonly string[], found: found === true };
   }
 
   /** The creations, and the receipt after them, when it is known which schedules they came to. */
   operations(): readonly Pick<Creation, "place" | "operation">[] {
-    const ids: string[] = [];
+    const made: Noted[] = [];
     const noting = this.#creations.map(({ place, operation }, i) => ({
       place,
-      operation: noted(operation, (id) => void (ids[i] = id)),
+      operation: noted(operation, (one) => void (made[i] = one)),
     }));
     const place = this.#creations.every((creation) => creation.place === "local") ? "local" : "stored";
-    return [...noting, { place, operation: this.#write(ids) }];
+    return [...noting, { place, operation: this.#write(made) }];
   }
 
-  #write(ids: readonly string[]): Operation<Done> {
+  #write(made: readonly Noted[]): Operation<Done> {
     return {
       select: { id: this.#id },
       decide: (current, now) => {
         if (current !== undefined) return refused(current, this.#inUse());
-        return changed(undefined, { document: this.#document(ids, now), effects: [], answer: true });
+        return changed(undefined, { document: this.#document(made, now), effects: [], answer: true });
       },
     };
   }
 
-  #document(ids: readonly string[], now: number): ScheduleDocument {
+  #document(made: readonly Noted[], now: number): ScheduleDocument {
+    const isFound = made.length === 1 && made[0]!.isFound;
     const definition: ScheduleDefinition = {
       task: this.#creations[0]?.definition.task ?? "none",
-      input: [...ids],
-      state: { key: this.#key, print: this.#print },
+      input: made.map(({ id }) => id),
+      state: { key: this.#key, print: this.#print, ...(isFound ? { found: true } : {}) },
       spec: { kind: "at", at: now },
       options: {},
       owner: this.#principal.id,
@@ -125,13 +133,20 @@ class Receipt {
   }
 }
 
-function noted(operation: Operation<Done>, note: (id: string) => void): Operation<Done> {
+/** What a creation came to. */
+interface Noted {
+  readonly id: string;
+  readonly isFound: boolean;
+}
+
+function noted(operation: Operation<Done>, note: (one: Noted) => void): Operation<Done> {
   return {
     select: operation.select,
     decide(current, now) {
       const change = operation.decide(current, now);
-      const id = change.value.result.document?.id;
-      if (id !== undefined) note(id);
+      const { before, result } = change.value;
+      const id = result.document?.id;
+      if (id !== undefined) note({ id, isFound: before !== undefined });
       return change;
     },
   };

@@ -33,7 +33,8 @@ export function invalidOption(where: string, given: unknown, expected: string): 
 export function unknownOption(key: string, known: Iterable<string>, where = ""): SchedulerError {
   const names = [...known].sort();
   const nearest = nearestName(key, names);
-  const hint = nearest === undefined ? `expected one of ${names.join(", ")}` : `did you mean ${show(nearest)}?`;
+  const expected = names.length === 0 ? "none" : `one of ${names.join(", ")}`;
+  const hint = nearest === undefined ? `expected ${expected}` : `did you mean ${show(nearest)}?`;
   return new SchedulerError("unknown_option", `${where}${key.slice(0, 80)}: unknown option; ${hint}`, {
     details: { where: `${where}${key}`, key, ...(nearest === undefined ? {} : { nearest }) },
   });

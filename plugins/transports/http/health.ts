@@ -8,6 +8,7 @@ import {
   type Duration,
   isSchedulerError,
   MAX_BACKLOG_COUNT,
+  MAX_TIMER_MS,
   parseDuration,
   plainOptions,
   wholeNumber,
@@ -21,7 +22,7 @@ export interface ReadyOptions {
    * More due schedules than this, of tasks that the instance has, and it is not ready: from 1 to 99,999. Default 10,000.
    */
   readonly maxDue?: number;
-  /** How long `/readyz` waits for the store before it answers that it is not ready. Default 2 s. */
+  /** How long `/readyz` waits for the store before it answers that it is not ready: from 1 ms to 24 days. Default 2 s. */
   readonly timeout?: Duration;
 }
 
@@ -40,8 +41,14 @@ export function readyRules(options: ReadyOptions = {}): ReadyRules {
   );
   return {
     maxDue: wholeNumber(maxDue, 1, MAX_BACKLOG_COUNT - 1, "http.ready.maxDue"),
-    timeoutMs: parseDuration(timeout as Duration, "http.ready.timeout"),
+    timeoutMs: readTimeout(timeout),
   };
+}
+
+/** A timer that is set for longer than it can hold goes off at once. */
+function readTimeout(value: unknown): number {
+  const ms = parseDuration(value as Duration, "http.ready.timeout");
+  return wholeNumber(Math.ceil(ms), 1, MAX_TIMER_MS, "http.ready.timeout");
 }
 
 /** Why an instance is not ready. */

@@ -1,11 +1,18 @@
 import { createRoute, type OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
-import type { ApiCallName, ApiCalls, Principal, SchedulerApi } from "../../../src/contract/mod.ts";
+import {
+  type ApiCallName,
+  type ApiCalls,
+  type Principal,
+  type SchedulerApi,
+  unknownOption,
+} from "../../../src/contract/mod.ts";
 import { readJson } from "./body.ts";
 import type { HttpCall, HttpContext } from "./context.ts";
 import { repeated, schemaError } from "./issues.ts";
 import { connectionOf } from "./loopback.ts";
 import { refusal } from "./problem.ts";
 import { problemResponses } from "./schemas/problem.ts";
+import { checkNoBody, checkPromises } from "./untaken.ts";
 
 /** The app that operations are added to; it gathers their description as well. */
 export type OpenApp = OpenAPIHono;
@@ -16,7 +23,7 @@ export interface OperationRequest {
   readonly principal: Principal;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** `undefined` where nothing was sent. */
+  /** `undefined` where nothing was sent, and where nothing is taken. */
   readonly body: unknown;
   /** Makes a call of the scheduler for the principal. */
   call<Name extends ApiCallName>(name: Name, parameters: object): Promise<ApiCalls[Name]["answer"]>;
@@ -35,8 +42,10 @@ export interface Operation {
   /** Whether it changes anything; then `readOnly` refuses it. */
   readonly changes: boolean;
   readonly params?: z.ZodObject;
+  /** Without one, any parameter is refused. */
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
+  /** Without one, a body is refused. */
   readonly body?: z.ZodType;
   /** A body that is accepted, for the document. */
   readonly example?: unknown;
@@ -55,6 +64,7 @@ export function addOperation(app: OpenApp, { scheduler, settings, guard }: HttpC
     if (operation.changes && settings.readOnly) {
       throw refusal(403, "permission_denied", "this server is read-only; expected a request that changes nothing");
     }
+    checkPromises(operation, c);
     const api = scheduler.api as SchedulerApi;
     return await operation.handle({
       c,
@@ -70,7 +80,10 @@ export function addOperation(app: OpenApp, { scheduler, settings, guard }: HttpC
 /** Keys that the schema does not have go on to the scheduler's call, which refuses them by their place there. */
 function readQuery({ query, where }: Operation, c: HttpCall): Readonly<Record<string, unknown>> {
   const given = givenQuery(c.req.url);
-  if (query === undefined) return given;
+  if (query === undefined) {
+    for (const key of Object.keys(given)) throw unknownOption(key, []);
+    return {};
+  }
   const read = query.safeParse(given);
   if (!read.success) {
     const key = String(read.error.issues[0]?.path[0]);
@@ -96,8 +109,9 @@ function givenQuery(url: string): Readonly<Record<string, string | readonly stri
 async function readBody({ method, body, where = "" }: Operation, c: HttpCall, maxBytes: number): Promise<unknown> {
   if (method === "get") return undefined;
   const given = await readJson(c.req.raw, maxBytes, connectionOf(c.env) !== undefined);
-  const read = body?.safeParse(given);
-  if (read?.success === false) throw schemaError(read.error, given, typeof where === "function" ? where(given) : where);
+  if (body === undefined) return checkNoBody(given);
+  const read = body.safeParse(given);
+  if (!read.success) throw schemaError(read.error, given, typeof where === "function" ? where(given) : where);
   return given;
 }
 

@@ -164,11 +164,12 @@ function problemOf(error: SchedulerError, status: number): Problem {
   };
 }
 
-/** The handler's own error, by its name and message, as the caller would see it in the process. */
+/** The handler's own error, as the caller would see it in the process: by its name and message, or by its code. */
 function taskProblem(error: unknown): Response {
-  if (isSchedulerError(error)) return respond(STATUS[error.code], problemOf(error, STATUS[error.code]));
+  const title = "The task failed";
+  if (isSchedulerError(error)) return respond(500, { ...problemOf(error, 500), title });
   const { name, message } = errorToWire(error);
-  return respond(500, { type: "about:blank", title: "The task failed", status: 500, detail: message, name });
+  return respond(500, { type: "about:blank", title, status: 500, detail: message, name });
 }
 
 function titleOf(status: number): string {

@@ -31,12 +31,4 @@ describe("P2 by its name", () => {
     expect((await get("alice")).status).toBe(404);
     expect((await ask("HEAD", "/v1/schedules/by-name/daily", { as: "bob" })).status).toBe(200);
   });
-
-  it("PUT refuses If-Match, which it could not keep", async () => {
-    const { ask } = await served();
-    const headers = { "if-match": '"x"' };
-    const answer = await ask("PUT", "/v1/schedules/by-name/daily", { body: every, headers });
-    expect(answer.json).toMatchObject({ status: 400, code: "invalid_option", details: { where: "If-Match" } });
-    expect((await ask("GET", "/v1/schedules/by-name/daily")).status).toBe(404);
-  });
 });

@@ -1,8 +1,8 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { createScheduler, defineTask } from "../../../mod.ts";
+import { createScheduler, defineTask, SchedulerError } from "../../../mod.ts";
 import { http, webhooks } from "../../../plugins/transports/http/mod.ts";
 import { type Answered, type Asked, served } from "./served.ts";
 
@@ -20,7 +20,12 @@ interface Described {
     readonly schema: { readonly example?: unknown };
   }[];
   readonly requestBody?: { readonly content: { readonly "application/json": Media } };
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>;
+  readonly responses: Readonly<
+    Record<string, {
+      readonly headers?: Readonly<Record<string, { readonly required?: boolean }>>;
+      readonly content?: Readonly<Record<string, Media>>;
+    }>
+  >;
 }
 
 interface Document {
@@ -86,6 +91,15 @@ function exampleOf(
   return { path: query.size === 0 ? filled : `${filled}?${query}`, asked };
 }
 
+/** Headers that mean something to a program, as opposed to a browser. */
+const TELLING = ["etag", "location", "retry-after", "www-authenticate"];
+
+/** What of the headers is promised and absent, or there and not described. */
+function headersAmiss(described: Described["responses"][string]["headers"] = {}, headers: Headers): readonly string[] {
+  const absent = Object.keys(described).filter((name) => described[name]!.required === true && !headers.has(name));
+  return [...absent, ...TELLING.filter((name) => headers.has(name) && !Object.hasOwn(described, name))];
+}
+
 /** Whether an answer is one that the document describes. */
 function faultsOf(
   { components }: Document,
@@ -94,6 +108,8 @@ function faultsOf(
 ): unknown {
   const response = responses[status] ?? responses[`${Math.floor(status / 100)}XX`];
   if (response === undefined) return `${status} is not described`;
+  const amiss = headersAmiss(response.headers, headers);
+  if (amiss.length > 0) return `headers: ${amiss.join(", ")}`;
   const media = response.content?.[headers.get("content-type") ?? ""];
   if (response.content === undefined) return text === "" ? undefined : "a body that is not described";
   if (headers.get("content-type") === "text/event-stream" && media !== undefined) return undefined;
@@ -159,6 +175,36 @@ describe("the OpenAPI document", () => {
     const answer = await ask("GET", `/v1/schedules/${values.id}`, { as: "root" });
     expect(faultsOf(document, operation, { ...answer, json: { ...answer.json, nextRun: 7 } })).toBeDefined();
     expect(faultsOf(document, operation, { ...answer, status: 302 })).toBeDefined();
+  });
+
+  it("describes what else an operation answers, with its headers", async () => {
+    const { ask, document, scheduler, clock } = await documented();
+    const faults = async (operationId: string, method: string, path: string, asked: Asked = {}) => {
+      const answer = await ask(method, path, asked);
+      const operation = operations(document).find((one) => one.operationId === operationId)!;
+      return [answer.status, faultsOf(document, operation, answer)];
+    };
+    const once = { task: "report", key: "k", after: "1h" };
+    expect(await faults("createSchedule", "POST", "/v1/schedules", { body: [once] })).toEqual([201, undefined]);
+    expect(await faults("createSchedule", "POST", "/v1/schedules", { body: once })).toEqual([200, undefined]);
+    const put = { body: { task: "report", every: "1h" } };
+    expect(await faults("putScheduleByName", "PUT", "/v1/schedules/by-name/x", put)).toEqual([201, undefined]);
+    expect(await faults("putScheduleByName", "PUT", "/v1/schedules/by-name/x", put)).toEqual([200, undefined]);
+    const { schedules: [{ id }] } = (await ask("GET", "/v1/schedules?name=x")).json;
+    const old = { headers: { "if-match": '"x"' }, body: {} };
+    expect(await faults("updateSchedule", "PATCH", `/v1/schedules/${id}`, old)).toEqual([412, undefined]);
+    const short = (await ask("POST", "/v1/schedules", { body: { task: "report", after: 0, retention: 0 } })).json;
+    const info = vi.spyOn(scheduler.api, "call");
+    info.mockImplementation((_principal, name) => {
+      const gone = new SchedulerError("not_found", "gone", { details: { id: short.id } });
+      return name === "trigger" ? Promise.resolve(true as never) : Promise.reject(gone);
+    });
+    expect(await faults("triggerSchedule", "POST", `/v1/schedules/${short.id}/trigger`)).toEqual([200, undefined]);
+    info.mockRejectedValueOnce(new SchedulerError("store_unavailable", "away", { retryable: true }));
+    expect(await faults("listTasks", "GET", "/v1/tasks")).toEqual([503, undefined]);
+    info.mockRestore();
+    expect(await faults("invokeTask", "POST", "/v1/invoke", { body: { task: "none" } })).toEqual([404, undefined]);
+    await clock.settled();
   });
 
   it("describes schedules of each kind, with all that they may carry", async () => {

@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { createScheduler, defineTask } from "../../../mod.ts";
-import { http } from "../../../plugins/transports/http/mod.ts";
+import { createScheduler, defineTask, SchedulerError } from "../../../mod.ts";
+import { http, httpClient } from "../../../plugins/transports/http/mod.ts";
 import { STATUS } from "../../../plugins/transports/http/problem.ts";
 import { RateLimiter } from "../../../plugins/transports/http/rate_limit.ts";
 import { ERROR_CODES } from "../../../src/contract/mod.ts";
@@ -228,6 +228,26 @@ describe("refusals", () => {
     expect(messages).toEqual([]);
   });
 
+  it.each(["rate_limited", "unauthenticated", "unreachable"] as const)(
+    "a handler's %s, of another server, is not told as this server's own, so that nobody sends the call again",
+    async (code) => {
+      let runs = 0;
+      const calling = defineTask("calling", () => {
+        runs++;
+        throw new SchedulerError(code, "the other one refused", { retryable: true, details: { n: 7 } });
+      });
+      const { ask, app } = await served({}, [calling]);
+      const answer = await ask("POST", "/v1/invoke", { body: { task: "calling" } });
+      expect(answer.json).toMatchObject({ title: "The task failed", status: 500, code, retryable: true });
+      const client = httpClient("http://localhost", {
+        token: "alice",
+        fetch: async (request) => await app.fetch(request),
+      });
+      await expect(client.invoke("calling")).rejects.toMatchObject({ code, retryable: true, details: { n: 7 } });
+      expect([answer.status, runs]).toEqual([500, 2]);
+    },
+  );
+
   it("every answer carries the security headers", async () => {
     const { ask } = await served();
     for (
@@ -452,6 +472,21 @@ it("an idempotency key is free again after a day, and nothing is left of it", as
   expect(await scheduler.tick()).toBeUndefined();
 });
 
+it("a creation that is repeated with its key is answered with the status that it had, also where it found its schedule", async () => {
+  const { ask } = await served();
+  const send = (key: string, body: object) =>
+    ask("POST", "/v1/schedules", { body, headers: { "idempotency-key": key } });
+  const [keyed, named] = [{ ...every, key: "k" }, { ...every, name: "n" }];
+  for (const body of [keyed, named]) {
+    const first = [await send(`a ${JSON.stringify(body)}`, body), await send(`b ${JSON.stringify(body)}`, body)];
+    const again = [await send(`a ${JSON.stringify(body)}`, body), await send(`b ${JSON.stringify(body)}`, body)];
+    expect(first.map(({ status }) => status)).toEqual([201, 200]);
+    expect(again.map(({ status, json }) => [status, json.id])).toEqual(
+      first.map(({ status, json }) => [status, json.id]),
+    );
+  }
+});
+
 it("a creation that is repeated with its key after its schedule was deleted tells of it, and makes none", async () => {
   const { ask } = await served();
   const make = () => ask("POST", "/v1/schedules", { body: every, headers: { "idempotency-key": "k" } });
@@ -514,6 +549,8 @@ it("options that are wrong are errors that say where", () => {
     [{ cors: { origin: "app.example.com" } }, "http.cors.origin"],
     [{ cors: { origin: [], x: 1 } }, "http.cors.x"],
     [{ hosts: "x" }, "http.hosts"],
+    [{ ready: { timeout: 0 } }, "http.ready.timeout"],
+    [{ ready: { timeout: "25d" } }, "http.ready.timeout"],
     [{ logger: {} }, "http.logger"],
   ];
   for (const [options, where] of wrong) {

@@ -64,8 +64,8 @@ function addRuns(app: OpenApp, context: HttpContext): void {
     description: "An admin sees all, anybody else those of their own schedules.",
     changes: false,
     responses: answers(200, answer.runs, "The runs in progress."),
-    async handle({ c, query, call }) {
-      return c.json({ runs: await call("running", query) });
+    async handle({ c, call }) {
+      return c.json({ runs: await call("running", {}) });
     },
   });
   addOperation(app, context, {
@@ -98,8 +98,8 @@ function addTasks(app: OpenApp, context: HttpContext): void {
     summary: "The tasks that the caller may use",
     changes: false,
     responses: answers(200, answer.tasks, "In order of name."),
-    async handle({ c, query, call }) {
-      return c.json({ tasks: await call("tasks", query) });
+    async handle({ c, call }) {
+      return c.json({ tasks: await call("tasks", {}) });
     },
   });
   addOperation(app, context, {
@@ -116,10 +116,18 @@ function addTasks(app: OpenApp, context: HttpContext): void {
       try {
         return c.json({ output: await call("invoke", body as object) });
       } catch (error) {
-        throw isSchedulerError(error) ? error : new TaskFailure(error);
+        throw isSchedulerError(error) && !isElsewhere(error) ? error : new TaskFailure(error);
       }
     },
   });
+}
+
+/**
+ * Whether an error tells of an exchange that the handler had with another server. Its status would say of this one that it
+ * was refused, so that clients would make it again, which was carried out.
+ */
+function isElsewhere({ code }: SchedulerError): boolean {
+  return code === "rate_limited" || code === "unauthenticated" || code === "unreachable";
 }
 
 function addNextRuns(app: OpenApp, context: HttpContext): void {

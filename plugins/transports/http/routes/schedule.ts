@@ -7,7 +7,7 @@ import { addOperation, type OpenApp, type OperationRequest } from "../operation.
 import { respondInfo } from "../respond.ts";
 import * as answer from "../schemas/answers.ts";
 import { queryBoolean } from "../schemas/leaves.ts";
-import { answers, answersSchedule, byId, ifMatch } from "../schemas/parts.ts";
+import { answers, byId, ifMatch, tagged } from "../schemas/parts.ts";
 import { updateRequest } from "../schemas/requests.ts";
 
 const tag = "schedules";
@@ -30,7 +30,7 @@ function addReading(app: OpenApp, context: HttpContext): void {
     id: "getSchedule",
     path,
     summary: "Everything about one schedule",
-    responses: answersSchedule(200, answer.info, "The schedule."),
+    responses: answers(200, answer.info, "The schedule.", tagged),
     async handle({ params: { id }, call }) {
       return respondInfo(await call("info", { id }));
     },
@@ -79,7 +79,7 @@ function addUpdate(app: OpenApp, context: HttpContext): void {
     headers: ifMatch,
     body: updateRequest,
     example: { every: "2h" },
-    responses: answersSchedule(200, answer.info, "The schedule as it is now."),
+    responses: answers(200, answer.info, "The schedule as it is now.", tagged),
     async handle(request) {
       const { params, body, call } = request;
       const id = params.id!;
@@ -122,6 +122,9 @@ const EVENTS = {
   trigger: "Asks for one run now, beside the cadence",
 } as const;
 
+/** One that has ended meanwhile has no tag. */
+const maybeTagged = z.object(tagged).partial().shape;
+
 function addEvent(app: OpenApp, context: HttpContext, name: keyof typeof EVENTS, summary: string): void {
   addOperation(app, context, {
     id: `${name}Schedule`,
@@ -132,7 +135,7 @@ function addEvent(app: OpenApp, context: HttpContext, name: keyof typeof EVENTS,
     changes: true,
     params: byId,
     headers: ifMatch,
-    responses: answersSchedule(200, answer.outcome, "Whether it did anything, and the schedule as it is now."),
+    responses: answers(200, answer.outcome, "Whether it did anything, and the schedule as it is now.", maybeTagged),
     handle: (request) => makeEvent(request, name),
   });
 }

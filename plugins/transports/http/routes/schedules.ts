@@ -7,7 +7,7 @@ import { noneOfName } from "../problem.ts";
 import { respondCreated, respondInfo } from "../respond.ts";
 import * as answer from "../schemas/answers.ts";
 import { queryBoolean, queryInstant, queryNumber } from "../schemas/leaves.ts";
-import { answers, answersSchedule, idempotencyKey } from "../schemas/parts.ts";
+import { answers, idempotencyKey, placed, tagged } from "../schemas/parts.ts";
 import { scheduleRequest } from "../schemas/requests.ts";
 
 const tag = "schedules";
@@ -22,6 +22,9 @@ export function addScheduleRoutes(app: OpenApp, context: HttpContext): void {
 }
 
 const many = z.array(scheduleRequest);
+
+/** A list has neither tag nor place. */
+const maybePlaced = z.object(placed).partial().shape;
 
 function addCreate(app: OpenApp, context: HttpContext): void {
   addOperation(app, context, {
@@ -39,8 +42,8 @@ function addCreate(app: OpenApp, context: HttpContext): void {
     example: { kind: "cron", task: "report", cron: "0 9 * * mon", timezone: "Europe/Berlin", input: { team: "sales" } },
     where: (body) => Array.isArray(body) ? "createMany" : "",
     responses: {
-      ...answersSchedule(201, z.union([answer.info, z.array(answer.schedule)]), "What was made."),
-      ...answersSchedule(200, answer.info, "What the name or the key found."),
+      ...answers(201, z.union([answer.info, z.array(answer.schedule)]), "What was made.", maybePlaced),
+      ...answers(200, answer.info, "What the name or the key found.", placed),
     },
     async handle({ c, body, call }) {
       const key = readIdempotencyKey(c);
@@ -64,7 +67,7 @@ function addGetByName(app: OpenApp, context: HttpContext): void {
     query: z.looseObject({
       owner: z.string().optional().openapi({ description: "Another than oneself: an admin only." }),
     }),
-    responses: answersSchedule(200, answer.info, "The schedule."),
+    responses: answers(200, answer.info, "The schedule.", tagged),
     async handle({ principal, params, query, call }) {
       const { owner = principal.id } = plainOptions(query, ["owner"], "by-name");
       const { schedules: [found] } = await call("list", { name: params.name, owner, limit: 1 });
@@ -81,18 +84,16 @@ function addPutByName(app: OpenApp, context: HttpContext): void {
     path: byName,
     tag,
     summary: "Makes a schedule of that name, or gives it a new definition",
-    description: "Safe to repeat: with nothing changed, nothing changes. `If-Match` is refused: PATCH by id takes it.",
+    description: "Safe to repeat: with nothing changed, nothing changes.",
     changes: true,
     params: z.object({ name: z.string() }),
     body: scheduleRequest,
     example: { task: "report", every: "1h", input: { team: "sales" } },
     responses: {
-      ...answersSchedule(201, answer.info, "It was made."),
-      ...answersSchedule(200, answer.info, "It was there."),
+      ...answers(201, answer.info, "It was made.", placed),
+      ...answers(200, answer.info, "It was there.", placed),
     },
     async handle({ c, params: { name }, body, call }) {
-      const match = c.req.header("if-match");
-      if (match !== undefined) throw invalidOption("If-Match", match, "none here; PATCH of the schedule's id takes it");
       const given = (body as { readonly name?: unknown }).name;
       if (given !== undefined && given !== name) {
         throw invalidOption("name", given, `${JSON.stringify(name)}, the name in the path, or none`);

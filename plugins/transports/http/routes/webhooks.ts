@@ -52,7 +52,9 @@ function addCreation(app: OpenApp, context: HttpContext, webhooks: Webhooks): vo
     body: request,
     example: { name: "notify", url: "https://hooks.example.com/orders", retry: { limit: 5, delay: "10s" } },
     where: "webhook",
-    responses: answers(201, withSecret, "The webhook, with its secret."),
+    responses: answers(201, withSecret, "The webhook, with its secret.", {
+      location: z.string().openapi({ description: "Its path." }),
+    }),
     async handle({ c, body, principal }) {
       const made = await webhooks.create(scheduler, body as WebhookRequest, principal);
       return c.json(made, 201, {

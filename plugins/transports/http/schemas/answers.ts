@@ -116,7 +116,7 @@ export const info = schedule.extend({
 /** What a pause, a resumption or a trigger came to. */
 export const outcome = z.object({
   done: z.boolean().openapi({ description: "Whether it did anything." }),
-  schedule: info,
+  schedule: info.optional().openapi({ description: "Absent if it has ended meanwhile." }),
 }).openapi("Outcome");
 
 const wait = z.looseObject({

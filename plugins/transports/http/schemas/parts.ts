@@ -26,16 +26,19 @@ export const idempotencyKey = z.object({
   }),
 });
 
-/** A response with a JSON body. */
-export function answers(status: number, schema: z.ZodType, description: string): RouteConfig["responses"] {
-  return { [status]: { description, content: { "application/json": { schema } } } };
-}
+/** Headers of an answer that carries a schedule. */
+export const tagged = { etag };
 
-/** A response that carries a schedule with its revision. */
-export function answersSchedule(status: number, schema: z.ZodType, description: string): RouteConfig["responses"] {
-  const headers = z.object({
-    etag,
-    ...(status === 201 ? { location: z.string().openapi({ description: "The schedule's path." }) } : {}),
-  });
-  return { [status]: { description, headers, content: { "application/json": { schema } } } };
+/** Headers of an answer that carries what was made, or found by its name or key. */
+export const placed = { etag, location: z.string().openapi({ description: "Its path." }) };
+
+/** A response with a JSON body. */
+export function answers(
+  status: number,
+  schema: z.ZodType,
+  description: string,
+  headers?: z.ZodRawShape,
+): RouteConfig["responses"] {
+  const told = headers === undefined ? {} : { headers: z.object(headers) };
+  return { [status]: { description, ...told, content: { "application/json": { schema } } } };
 }

@@ -22,10 +22,15 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "5XX": "The server or its store failed.",
 };
 
+const headers = z.object({
+  "retry-after": z.string().optional().openapi({ description: "Seconds after which it may be tried again." }),
+  "www-authenticate": z.string().optional().openapi({ description: "With 401: the scheme of the credentials." }),
+});
+
 /** What every operation may answer instead. */
 export function problemResponses(): RouteConfig["responses"] {
   const content = { "application/problem+json": { schema: problemSchema } };
   return Object.fromEntries(
-    Object.entries(DESCRIPTIONS).map(([status, description]) => [status, { description, content }]),
+    Object.entries(DESCRIPTIONS).map(([status, description]) => [status, { description, headers, content }]),
   );
 }
