@@ -1,10 +1,7 @@
 import type { Principal } from "../../../src/contract/mod.ts";
 import { type EventFilter, isAbout } from "./event_filter.ts";
-import { type EventRing, maySee, message } from "./event_ring.ts";
+import { type EventRing, type GapReason, maySee, message } from "./event_ring.ts";
 import { MAX_PIECE_BYTES, RETRY_MS } from "./limits.ts";
-
-/** Why events are missing from a stream: more came than are kept, or they were another instance's or life's. */
-export type GapReason = "overrun" | "other_instance";
 
 /**
  * One stream's place among the events. It holds none of them: what its reader has not taken yet stays in the ring, and
@@ -41,9 +38,9 @@ export class EventReader {
     this.#filter = filter;
     this.gaveAt = times.now;
     this.endsAt = times.endsAt;
-    const last = lastId === undefined ? undefined : ring.numberOf(lastId);
-    if (lastId !== undefined && last === undefined) this.#gap = "other_instance";
-    this.#cursor = last === undefined ? ring.next : last + 1;
+    const last = lastId === undefined ? ring.next - 1 : ring.numberOf(lastId);
+    if (typeof last === "string") this.#gap = last;
+    this.#cursor = typeof last === "number" ? last + 1 : last === "overrun" ? ring.first : ring.next;
     this.#greeting = new TextEncoder().encode(`retry: ${RETRY_MS}\nid: ${ring.idOf(this.#cursor - 1)}\n\n`);
   }
 

@@ -27,11 +27,20 @@ export function maySee({ id, admin }: Principal, { owner }: KeptEvent): boolean 
   return admin === true || owner === id;
 }
 
-/** The latest events of one instance, numbered from 1. */
+/** Why events are missing from a stream: more came than are kept, or they were another instance's or life's. */
+export type GapReason = "overrun" | "other_instance";
+
+/**
+ * The latest events of one instance, numbered from 1. Their ids do not tell the numbers: they would tell everybody how
+ * much happens that is not theirs.
+ */
 export class EventRing {
   readonly #size: number;
   readonly #life: string;
   readonly #events: KeptEvent[] = [];
+  /** What stands for a number in ids, of each event that is kept and of the one before them, by number. */
+  readonly #marks: string[] = [];
+  readonly #numbers = new Map<string, number>();
   #next = 1;
 
   /**
@@ -41,6 +50,7 @@ export class EventRing {
   constructor(size: number, life: string) {
     this.#size = size;
     this.#life = life;
+    this.#mark(0);
   }
 
   /** The number that the next event gets. */
@@ -59,22 +69,35 @@ export class EventRing {
 
   push(observed: ObservedEvent): KeptEvent {
     const number = this.#next++;
+    this.#mark(number);
     const kept = keep(observed, this.idOf(number));
     this.#events[number % this.#size] = kept;
     return kept;
   }
 
-  /** The id that says "up to this event". */
+  /** The id that says "up to this event", of one that is kept or the one before them. */
   idOf(number: number): string {
-    return `${this.#life}-${number}`;
+    return `${this.#life}-${this.#marks[number % (this.#size + 1)]}`;
   }
 
-  /** The number in an id, or undefined for an id of another ring, or of none. */
-  numberOf(id: string): number | undefined {
-    const [, life, digits] = /^([0-9a-z]{1,40})-(\d{1,15})$/.exec(id) ?? [];
-    const number = Number(digits);
-    return life === this.#life && number < this.#next ? number : undefined;
+  /** The number in an id, or why there is none. */
+  numberOf(id: string): number | GapReason {
+    const [, life, mark] = /^([0-9a-z]{1,40})-([0-9a-f]{16})$/.exec(id) ?? [];
+    return life !== this.#life ? "other_instance" : this.#numbers.get(mark!) ?? "overrun";
   }
+
+  #mark(number: number): void {
+    const slot = number % (this.#size + 1);
+    if (this.#marks[slot] !== undefined) this.#numbers.delete(this.#marks[slot]);
+    const mark = newMark();
+    this.#marks[slot] = mark;
+    this.#numbers.set(mark, number);
+  }
+}
+
+function newMark(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 const encoder = new TextEncoder();

@@ -117,6 +117,25 @@ describe("event streams", () => {
     }
   });
 
+  it("P2 have ids that tell nobody how much happens that is not theirs, nor in which order", async () => {
+    const world = setUp({ keep: 50 });
+    const ids: string[] = [];
+    const reader = await world.begin(ALICE);
+    ids.push(reader.lastId!);
+    for (const others of [0, 1, 7, 30]) {
+      await happen(world, "bob", others);
+      await happen(world, "alice", 1);
+      ids.push((await reader.next())!.id!, (await reader.next())!.id!);
+    }
+    const [lives, marks] = [0, 1].map((part) => ids.map((id) => id.split("-")[part]!));
+    expect([new Set(lives).size, new Set(marks).size]).toEqual([1, 9]);
+    for (const mark of marks!) expect(mark).toMatch(/^[0-9a-f]{16}$/);
+    const forgotten = world.open(ALICE, "", ids[0]);
+    expect(await forgotten.next()).toMatchObject({ event: "gap", data: { reason: "overrun" } });
+    const kept = world.open(ALICE, "", ids.at(-2));
+    expect((await kept.next())!.id).toBe(ids.at(-1));
+  });
+
   it("keep nothing for a reader that is slow: it is told of the gap and goes on with what is kept", async () => {
     const world = setUp({ keep: 10 });
     const slow = await world.begin(ADMIN);
