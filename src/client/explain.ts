@@ -11,7 +11,7 @@ import {
   type WaitingCause,
 } from "../contract/mod.ts";
 import { type MachineEnv, standing } from "../machine/mod.ts";
-import { attemptWords, decisionWords, iso } from "./explain_words.ts";
+import { attemptWords, decisionWords, iso, specWords } from "./explain_words.ts";
 import { decisionInfo, optionsInForce, runningOf, runsOf } from "./info.ts";
 
 /** Whom a schedule is explained for: the instance that answers. */
@@ -37,7 +37,7 @@ export function explain(document: ScheduleDocument, explaining: Explaining): Exp
   const lastRun = runsOf(document).find(({ outcome }) => outcome !== "running");
   const named = name === undefined ? "" : ` ${show(name)}`;
   const text = [
-    `schedule ${id}${named} (${spec.kind}, task ${show(task)}) at ${at.toISOString()}:`,
+    `schedule ${id}${named} (${specWords(spec)}; task ${show(task)}) at ${at.toISOString()}:`,
     ...waits.map((wait) => wait.text),
     ...(lastRun === undefined ? [] : [describeRun(lastRun, options)]),
     ...decisions.map((decision) => `- ${decision.at.toISOString()} ${decision.text}`),

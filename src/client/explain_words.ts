@@ -7,6 +7,7 @@ import {
   type JsonObject,
   MAX_CONCURRENT_RUNS,
   show,
+  type StoredSpec,
 } from "../contract/mod.ts";
 import { RETIMED } from "../machine/mod.ts";
 
@@ -23,13 +24,31 @@ export function attemptWords(attempt: number, options: JsonObject): string {
 
 const UNITS = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1_000], ["ms", 1]] as const;
 
-/** Such as `"3 h 55 min"`: the two largest units, the rest left out. */
-export function durationWords(ms: number): string {
+/** When a schedule fires, by its definition: such as `cron "0 9 * * *" in Europe/Berlin, maxRuns 3`. */
+export function specWords(spec: StoredSpec): string {
+  if (spec.kind === "at") return `at ${iso(spec.at)}`;
+  const cadence = spec.kind === "every"
+    ? `every ${durationWords(spec.every, UNITS.length)}`
+    : `cron ${show(spec.cron)} in ${spec.timezone}`;
+  const { gap, fold } = spec.kind === "cron" && spec.dst !== undefined ? spec.dst : {};
+  const { startAt, endAt, maxRuns } = spec;
+  return [
+    cadence,
+    ...(gap === undefined ? [] : [`dst.gap ${show(gap)}`]),
+    ...(fold === undefined ? [] : [`dst.fold ${show(fold)}`]),
+    ...(startAt === undefined ? [] : [`startAt ${iso(startAt)}`]),
+    ...(endAt === undefined ? [] : [`endAt ${iso(endAt)}`]),
+    ...(maxRuns === undefined ? [] : [`maxRuns ${maxRuns}`]),
+  ].join(", ");
+}
+
+/** Such as `"3 h 55 min"`: the largest units, as many as `most`, the rest left out. */
+export function durationWords(ms: number, most = 2): string {
   const first = UNITS.findIndex(([, size]) => ms >= size);
   if (first === -1) return "0 ms";
   let rest = Math.round(ms);
   const words: string[] = [];
-  for (const [unit, size] of UNITS.slice(first, first + 2)) {
+  for (const [unit, size] of UNITS.slice(first, first + most)) {
     const count = Math.floor(rest / size);
     if (count > 0) words.push(`${count} ${unit}`);
     rest -= count * size;
@@ -46,6 +65,7 @@ export function decisionWords(decision: DecisionInfo, options: JsonObject): stri
   const { what, at, count, point, detail = "" } = decision;
   const one = detail === "triggered" ? "trigger" : "point";
   const points = count === 1 ? `the ${one} ${iso(point)}` : `${count} ${one}s, the latest ${iso(point)}`;
+  const them = count === 1 ? "it" : "them";
   const times = count === 1 ? "" : ` ${count} times, the latest`;
   switch (what) {
     case "ran":
@@ -53,7 +73,7 @@ export function decisionWords(decision: DecisionInfo, options: JsonObject): stri
     case "late":
       return `started late${times} for the point ${iso(point)}, ${lateWords(at.getTime() - point!.getTime())}`;
     case "missed":
-      return `missed ${points}: ${detail === RETIMED ? RETIMED_WORDS : missedWords(options["catchup"])}`;
+      return `missed ${points}: ${detail === RETIMED ? RETIMED_WORDS : missedWords(options["catchup"], them)}`;
     case "overlapped":
       return `dropped ${points}: ${detail === RETIMED ? RETIMED_WORDS : overlapWords(options["overlap"])}`;
     case "queued":
@@ -91,18 +111,19 @@ function lateWords(afterMs: number): string {
 }
 
 /** Why points are missed, as far as a schedule can know, and what its catchup policy makes of them. */
-function missedWords(catchup: Json | undefined): string {
-  return `no instance took them in time (none running, asleep, no slot free, or the clock set ahead)${
-    catchupWords(catchup)
+function missedWords(catchup: Json | undefined, them: string): string {
+  return `no instance took ${them} in time (none running, asleep, no slot free, or the clock set ahead)${
+    catchupWords(catchup, them)
   }`;
 }
 
-function catchupWords(catchup: Json | undefined): string {
+/** What the catchup policy makes of missed points: of it, or of them. */
+function catchupWords(catchup: Json | undefined, them: string): string {
   switch (policyOf(catchup)) {
     case "once":
       return ', and catchup "once" has one run stand for all that was missed';
     case "skip":
-      return ', and catchup "skip" drops them';
+      return `, and catchup "skip" drops ${them}`;
     case "all": {
       const window = parameter(catchup, "window");
       const old = window === undefined ? "" : `, none older than ${durationWords(window)}`;

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { defineTask, type Explanation, type Plugin, type Scheduler } from "../../../mod.ts";
-import { durationWords } from "../../../src/client/explain_words.ts";
-import { CONTRACT } from "../../../src/contract/mod.ts";
+import { durationWords, specWords } from "../../../src/client/explain_words.ts";
+import { CONTRACT, type StoredSpec } from "../../../src/contract/mod.ts";
 import { noting } from "../support/noting.ts";
 import { cuttable, HOUR, MINUTE, SECOND, START, STORES, world } from "../support/schedulers.ts";
 
@@ -40,6 +40,18 @@ describe.each(STORES)("explain over %s", (kind) => {
       },
     ]);
     expect(await made.explain()).toEqual(explanation);
+  });
+
+  it("K3 T9 tells by which expression, in which zone and within which bounds it fires", async () => {
+    const { create } = world(kind);
+    const scheduler = create({ tasks: [quick] });
+    const bounds = { timezone: "Europe/Berlin", dst: { gap: "skip" }, maxRuns: 3 } as const;
+    const night = await scheduler.cron("night", "30 2 * * *", quick, undefined, bounds);
+    const head =
+      /^schedule \S+ "night" \(cron "30 2 \* \* \*" in Europe\/Berlin, dst\.gap "skip", maxRuns 3; task "quick"\) at /;
+    expect((await explained(scheduler, night.id)).text).toMatch(head);
+    const plain = await scheduler.cron("plain", "@daily", quick);
+    expect((await explained(scheduler, plain.id)).text).toContain('(cron "@daily" in UTC; task "quick")');
   });
 
   it("M2 tells a schedule that is due on an instance that is not started, lacks the task, or is full", async () => {
@@ -158,6 +170,20 @@ describe.each(STORES)("explain over %s", (kind) => {
     );
     await second.close();
     expect((await create().explain(made.id)).decisions).toEqual(explanation.decisions);
+  });
+
+  it("C3 tells a single missed point as one", async () => {
+    const { start, create, clock } = world(kind);
+    const { id } = await create({ tasks: [quick] }).every(quick, "1h", undefined, { catchup: "skip" });
+    await clock.advance("90m");
+    const scheduler = await start({ tasks: [quick] });
+    await clock.settled();
+    expect((await explained(scheduler, id)).decisions[0]!.text).toBe(
+      `missed the point ${
+        at(HOUR).toISOString()
+      }: no instance took it in time (none running, asleep, no slot free, or ` +
+        'the clock set ahead), and catchup "skip" drops it',
+    );
   });
 
   it("C2 C4 tells what of the missed points had no run of its own, by the policy", async () => {
@@ -407,4 +433,19 @@ it.each([
   [86_400_001, "1 d"],
 ])("V1 %d ms are told as %s", (ms, words) => {
   expect(durationWords(ms)).toBe(words);
+});
+
+it.each<[StoredSpec, string]>([
+  [{ kind: "at", at: START }, `at ${at(0).toISOString()}`],
+  [{ kind: "every", every: 93_784_005, anchor: 0 }, "every 1 d 2 h 3 min 4 s 5 ms"],
+  [
+    { kind: "every", every: HOUR, anchor: 0, startAt: START, endAt: START + HOUR },
+    `every 1 h, startAt ${at(0).toISOString()}, endAt ${at(HOUR).toISOString()}`,
+  ],
+  [
+    { kind: "cron", cron: "0 2 * * *", timezone: "UTC", dst: { fold: "both" }, maxRuns: 1 },
+    'cron "0 2 * * *" in UTC, dst.fold "both", maxRuns 1',
+  ],
+])("T9 K5 %j is told as %s", (spec, words) => {
+  expect(specWords(spec)).toBe(words);
 });
