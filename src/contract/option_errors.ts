@@ -104,10 +104,14 @@ export function oneOf<Word extends string>(value: unknown, words: readonly Word[
 }
 
 /** What other schedulers call an option, and what it is called here. */
-const ELSEWHERE: ReadonlyMap<string, string> = new Map([["tz", "timezone"], ["retries", "retry"], [
-  "attempts",
-  "retry",
-]]);
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["tz", "timezone"],
+  ["retries", "retry"],
+  ["attempts", "retry"],
+  ["pattern", "cron"],
+  ["expression", "cron"],
+  ["interval", "every"],
+]);
 
 /** The known name that a mistyped one most likely meant, if any is near enough for its length. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {

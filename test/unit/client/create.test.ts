@@ -422,6 +422,18 @@ describe("refusals", () => {
       /^createMany\[0\]: it does not say when/,
     ],
     [
+      "a request whose time is mistyped",
+      (c) => c.createMany([{ task: "t", name: "n", corn: "@daily" } as never]),
+      "unknown_option",
+      /^createMany\[0\]\.corn: unknown option; did you mean "cron"\?$/,
+    ],
+    [
+      "a request whose time is named as elsewhere",
+      (c) => c.sync([{ task: "t", name: "n", pattern: "@daily" } as never], { group: "g" }),
+      "unknown_option",
+      /^sync\[0\]\.pattern: unknown option; did you mean "cron"\?$/,
+    ],
+    [
       "a request with two times",
       (c) => c.createMany([{ task: "t", at: START, every: "1m" } as never]),
       "invalid_option",
