@@ -44,6 +44,6 @@ export function notYours(id: string): SchedulerError {
 /** The error for an id that names no schedule. */
 export function notFound(id: string): SchedulerError {
   const message = `schedule ${String(id).slice(0, 80)}: there is none of this id; ` +
-    "what is over is kept for its retention, 60 s unless set";
+    "what has retired is kept for its retention, 60 s unless set, and what was stopped is not";
   return new SchedulerError("not_found", message, { details: { id } });
 }

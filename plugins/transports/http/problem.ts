@@ -142,7 +142,7 @@ function hidden(error: SchedulerError): SchedulerError {
 /** The error for an id that names no schedule that the caller may see: to the letter what the scheduler says of none. */
 export function notFound(id: unknown): SchedulerError {
   const message = `schedule ${String(id).slice(0, 80)}: there is none of this id; ` +
-    "what is over is kept for its retention, 60 s unless set";
+    "what has retired is kept for its retention, 60 s unless set, and what was stopped is not";
   return new SchedulerError("not_found", message, { details: { id } });
 }
 

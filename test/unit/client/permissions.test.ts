@@ -366,7 +366,10 @@ describe.each(STORES)("stopping on %s", (_, store) => {
     });
     await expect(made.update({ after: "1h" })).rejects.toEqual(refusal("conflict", /retired \(completed\)/));
     expect(await made.stop()).toBe(false);
-    const gone = refusal("not_found", /none of this id; what is over is kept for its retention, 60 s unless set/);
+    const gone = refusal(
+      "not_found",
+      /none of this id; what has retired is kept for its retention, 60 s unless set, and what was stopped is not$/,
+    );
     await expect(made.info()).rejects.toEqual(gone);
     await expect(made.explain()).rejects.toEqual(gone);
     await expect(made.update({ after: "1h" })).rejects.toEqual(refusal("not_found", /./));

@@ -112,7 +112,7 @@ describe("the composition of plugins", () => {
       /^plugin formless: needs: "push" given; expected an array/,
       /^plugins\[8\]: an object given; expected a plugin with a name$/,
       /^plugins\[9\]: a function; did you forget to call it\?$/,
-      /^storage: an object lacks open, close/,
+      /^storage: an object lacks open, close.*; expected what memory\(\), sqlite\(…\), postgres\(…\), kv\(…\)/,
       /^tick: -1/,
     ];
     for (const problem of expected) expect(found).toContainEqual(expect.stringMatching(problem));
