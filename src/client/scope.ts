@@ -24,6 +24,8 @@ export interface Found {
 
 /** Where a client's calls go: straight to the store, into a unit of work, or into a transaction of the application. */
 export interface Scope {
+  /** The schedule whose run the calls are made in, if they are made in one. */
+  readonly own?: string;
   /** Makes a call, once calls may be made; refuses it if they no longer may. */
   call<T>(work: () => T | Promise<T>): Promise<T>;
   /** Applies one operation. Errors: what it was refused with. */

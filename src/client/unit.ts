@@ -41,6 +41,8 @@ export interface UnitOptions {
   readonly of?: "run" | "transaction";
   /** What the methods of a schedule that was made inside come to once the unit is over. Default: they are refused. */
   readonly after?: ScheduleCalls;
+  /** The schedule whose run the unit belongs to. Default: it belongs to none. */
+  readonly own?: string;
 }
 
 /**
@@ -58,8 +60,8 @@ export class BufferedUnit implements Unit {
   readonly #scope: UnitScope;
 
   /** Opens a unit. */
-  constructor(host: ClientHost, principal: Principal, { draining = false, of = "run", after }: UnitOptions) {
-    const scope = new UnitScope(host, draining, of);
+  constructor(host: ClientHost, principal: Principal, { draining = false, of = "run", after, own }: UnitOptions) {
+    const scope = new UnitScope(host, draining, of, own);
     const calls: TransactionCalls = new TransactionCalls(
       host,
       principal,
@@ -92,6 +94,7 @@ export class BufferedUnit implements Unit {
 }
 
 class UnitScope implements Scope {
+  readonly own?: string;
   readonly #host: ClientHost;
   readonly #draining: boolean;
   readonly #of: "run" | "transaction";
@@ -103,7 +106,8 @@ class UnitScope implements Scope {
   readonly #underWay = new Set<Promise<unknown>>();
   isOver = false;
 
-  constructor(host: ClientHost, draining: boolean, of: "run" | "transaction") {
+  constructor(host: ClientHost, draining: boolean, of: "run" | "transaction", own: string | undefined) {
+    if (own !== undefined) this.own = own;
     this.#host = host;
     this.#draining = draining;
     this.#of = of;

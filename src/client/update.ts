@@ -15,7 +15,7 @@ import { replace } from "./create.ts";
 import { describe, isAdaptive, optionsOf } from "./definition.ts";
 import { readChange } from "./change_options.ts";
 import type { ClientHost, Done, Place } from "./host.ts";
-import { guarded, isGone, isLive, refused } from "./operations.ts";
+import { guarded, isGone, isLive, refused, untouched } from "./operations.ts";
 import { type ParsedOptions, parseOptions } from "./options.ts";
 import { mayManage, notFound, notYours } from "./principal.ts";
 import { unlessRevised } from "./revision.ts";
@@ -50,7 +50,7 @@ export async function applyUpdate(
   if (known === undefined) throw notFound(id);
   const change = readChange(options, "update");
   const found = await scope.find(known);
-  const operation = await updateOperation(host, principal, known, found?.document, request);
+  const operation = await updateOperation(host, principal, known, found?.document, request, scope.own === known);
   const { place } = found!;
   return { place, done: await scope.one({ place, operation: unlessRevised(operation, change) }) };
 }
@@ -58,6 +58,8 @@ export async function applyUpdate(
 /**
  * Checks an update against the schedule as it was seen, and makes what decides it inside the store.
  *
+ * @param isOwn Whether a run asks for it of its own schedule. Its settlement comes first, and a run cannot know whether
+ *   that was the last: what is over then has no use for a change, unless it was to give it another time.
  * @throws {SchedulerError} `not_found`, `permission_denied`, `conflict` for a retired one, and as creation does.
  */
 async function updateOperation(
@@ -66,6 +68,7 @@ async function updateOperation(
   id: string,
   seen: ScheduleDocument | undefined,
   request: unknown,
+  isOwn: boolean,
 ): Promise<Operation<Done>> {
   const current = changeable(principal, id, seen);
   if (current instanceof SchedulerError) throw current;
@@ -75,7 +78,9 @@ async function updateOperation(
     select: { id },
     decide: guarded((found, now) => {
       const document = changeable(principal, id, found);
-      if (document instanceof SchedulerError) return refused(found, document);
+      if (document instanceof SchedulerError) {
+        return isOwn && isOver(found) && patch.timing === undefined ? untouched(found) : refused(found, document);
+      }
       const { definition } = document;
       if (definition.task !== task || definition.spec.kind !== spec.kind) return refused(found, overtaken(id));
       return replace(host, document, patched(host, definition, patch, now), now);
@@ -95,6 +100,11 @@ function changeable(
   return new SchedulerError("conflict", `schedule ${id}: it has retired (${reason}); expected a live one`, {
     details: { id, reason },
   });
+}
+
+/** Whether a schedule has retired by itself and its record is kept. */
+function isOver(document: ScheduleDocument | undefined): boolean {
+  return document !== undefined && !isLive(document) && !isGone(document);
 }
 
 function overtaken(id: string): SchedulerError {

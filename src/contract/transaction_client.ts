@@ -167,7 +167,8 @@ export interface TransactionClient<Extra extends object = object> {
    * and is counted; a run in progress goes on, but sets no time any more with `again`, and of a one-shot is not tried
    * again. `task`, `name`, `key`, `owner` and
    * `persist` cannot change. With `ifRevision` it happens only if nobody has changed the schedule since its info told that
-   * revision. Errors: `not_found`, `permission_denied`; `conflict` for a retired one, or another revision; as creation.
+   * revision. What a run changes of its own schedule besides the time, such as its `state`, comes to nothing where that run
+   * is the last. Errors: `not_found`, `permission_denied`; `conflict` for a retired one, or another revision; as creation.
    *
    * @example
    * ```ts

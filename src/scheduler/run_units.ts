@@ -10,8 +10,8 @@ import { type Principal, type ScheduleDocument, SYSTEM_ID } from "../contract/mo
 import type { RunUnit } from "../engine/mod.ts";
 
 /** The unit of work of a run, under the authority of its schedule (U3). */
-export function storedUnit(host: ClientHost, { definition }: ScheduleDocument): BufferedUnit {
-  return createUnit(host, authorityOf(definition), { draining: true });
+export function storedUnit(host: ClientHost, { id, definition }: ScheduleDocument): BufferedUnit {
+  return createUnit(host, authorityOf(definition), { draining: true, own: id });
 }
 
 /**

@@ -226,6 +226,42 @@ describe.each(STORES)("units of work on %s", (_, store) => {
     expect(await made.info()).toMatchObject({ runCount: 1, faultCount: 0, paused: true, spec: { every: HOUR } });
   });
 
+  it.each([
+    ["completes", {}, "completed"],
+    ["says so itself", { reason: "delivered" }, "delivered"],
+    ["was all that maxRuns allows", { maxRuns: 1 }, "ended"],
+  ])("U3 L4 what the last run of a schedule changes of its own is no fault: it %s", async (_how, how, reason) => {
+    const { reason: asked, maxRuns } = how as { readonly reason?: string; readonly maxRuns?: number };
+    const own = defineTask("own", async (_input, ctx) => {
+      await ctx.schedules.update(ctx.schedule.id, { state: "done", tags: ["done"] });
+      await ctx.schedules.after(noop, "1h", 1, { target: "made" });
+      if (asked !== undefined) ctx.retire(asked);
+    });
+    const { clock, scheduler } = bench(store, [noop, own]);
+    await scheduler.start();
+    const options = { retention: "1d", retry: { limit: 2, delay: "1s" } } as const;
+    const made = maxRuns === undefined
+      ? await scheduler.after(own, "1m", undefined, options)
+      : await scheduler.every(own, "1m", undefined, { ...options, maxRuns });
+    await clock.advance("10m");
+    expect(await made.info()).toMatchObject({ runCount: 1, faultCount: 0, retireReason: reason });
+    expect(await scheduler.listFor("made")).toHaveLength(1);
+  });
+
+  it("U3 L5 another time that a one-shot's last run gives its schedule is a fault, and not dropped in silence", async () => {
+    const own = defineTask("own", async (_input, ctx) => {
+      await ctx.schedules.update(ctx.schedule.id, { after: "1h" });
+    });
+    const { clock, scheduler } = bench(store, [own]);
+    await scheduler.start();
+    const made = await scheduler.after(own, "1m", undefined, { retention: "1d" });
+    await clock.advance("2m");
+    expect(await made.info()).toMatchObject({
+      retireReason: "failed",
+      lastFault: { message: expect.stringMatching(/has retired \(completed\)/) },
+    });
+  });
+
   it("U3 X2 a run that is draining still commits its changes", async () => {
     const slow = defineTask("slow", async (_input, ctx) => {
       await clock.sleep("10s");

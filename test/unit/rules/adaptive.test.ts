@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { again } from "../../../mod.ts";
+import { again, defineTask } from "../../../mod.ts";
 import { type Behaviour, noting } from "../support/noting.ts";
 import { DAY, START, STORES, world } from "../support/schedulers.ts";
 
@@ -55,6 +55,24 @@ describe.each(STORES)("adaptive delays on %s", (store) => {
     await made.clock.advance("90m");
     expect(made.starts(START)).toEqual([3600, 7200, 10800]);
     expect(await second.valid(chain.id)).toBe(true);
+  });
+
+  it("A2 S3 U3 a link hands on what it has come to as the state, and one that faults does not", async () => {
+    const { start, clock } = world(store, START);
+    const seen: unknown[] = [];
+    const escalate = defineTask("escalate", async (_input, ctx) => {
+      const level = (ctx.state ?? 0) as number;
+      seen.push([level, ctx.attempt]);
+      await ctx.schedules.update(ctx.schedule.id, { state: level + 1 });
+      if (level === 1 && ctx.attempt === 1) throw new Error("no answer");
+      return level < 2 ? again("1m") : undefined;
+    });
+    const scheduler = await start({ tasks: [escalate] });
+    const retry = { limit: 1, delay: "10s" } as const;
+    const chain = await scheduler.after(escalate, "1m", undefined, { retry, retention: DAY });
+    await clock.advance("10m");
+    expect(seen).toEqual([[0, 1], [1, 1], [1, 2], [2, 1]]);
+    expect(await chain.info()).toMatchObject({ runCount: 4, faultCount: 1, retireReason: "completed", state: 2 });
   });
 
   it("A3 on an interval the next deadline alone is replaced; the cadence resumes in phase after that firing", async () => {
