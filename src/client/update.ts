@@ -9,13 +9,14 @@ import {
   type ScheduleDocument,
   SchedulerError,
 } from "../contract/mod.ts";
+import { untouched } from "../machine/mod.ts";
 import { authorizeRun } from "./authorize.ts";
 import { checkRunAs } from "./authority.ts";
 import { replace } from "./create.ts";
 import { describe, isAdaptive, optionsOf } from "./definition.ts";
 import { readChange } from "./change_options.ts";
 import type { ClientHost, Done, Place } from "./host.ts";
-import { guarded, isGone, isLive, refused, untouched } from "./operations.ts";
+import { guarded, isGone, isLive, refused } from "./operations.ts";
 import { type ParsedOptions, parseOptions } from "./options.ts";
 import { mayManage, notFound, notYours } from "./principal.ts";
 import { unlessRevised } from "./revision.ts";

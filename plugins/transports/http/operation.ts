@@ -41,6 +41,8 @@ export interface Operation {
   readonly description?: string;
   /** Whether it changes anything; then `readOnly` refuses it. */
   readonly changes: boolean;
+  /** Does once more what it does when it is asked for again, so that no `Idempotency-Key` makes it safe to repeat. */
+  readonly accumulates?: true;
   readonly params?: z.ZodObject;
   /** Without one, any parameter is refused. */
   readonly query?: z.ZodObject;

@@ -8,13 +8,13 @@ const REPETITION = "Idempotency-Key";
 
 /**
  * Refuses a header that asks for a promise which the operation does not give: whoever sends it would take what is done for
- * safe that is not. What is done once however often it is asked for needs no key, and so may have one.
+ * safe that is not. What comes to the same however often it is asked for needs no key, and so may have one.
  *
  * @throws {SchedulerError} `invalid_option`
  */
-export function checkPromises({ changes, method, headers }: Operation, c: HttpCall): void {
+export function checkPromises({ changes, accumulates, headers }: Operation, c: HttpCall): void {
   if (!changes) return;
-  for (const name of method === "post" ? [...PRECONDITIONS, REPETITION] : PRECONDITIONS) {
+  for (const name of accumulates ? [...PRECONDITIONS, REPETITION] : PRECONDITIONS) {
     const given = c.req.header(name);
     if (given === undefined || Object.hasOwn(headers?.shape ?? {}, name.toLowerCase())) continue;
     throw invalidOption(name, given, "none here, where it could not be kept; /v1/openapi.json says what takes it");
