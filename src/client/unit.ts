@@ -1,6 +1,5 @@
 import {
   type Group,
-  NameIndex,
   type Operation,
   type Principal,
   type ScheduleDocument,
@@ -12,6 +11,7 @@ import { untouched } from "../machine/mod.ts";
 import { TransactionCalls } from "./calls.ts";
 import type { ClientHost, Done, Place } from "./host.ts";
 import { refused } from "./operations.ts";
+import { Overlay } from "./overlay.ts";
 import type { ScheduleCalls, ScheduleSnapshot } from "./schedule.ts";
 import { findDocument, type Found, type PlacedOperation, type Scope } from "./scope.ts";
 
@@ -100,7 +100,7 @@ class UnitScope implements Scope {
   readonly #of: "run" | "transaction";
   readonly #placed: PlacedOperation[] = [];
   readonly #adopted: ScheduleSnapshot[] = [];
-  #overlay = new Overlay();
+  readonly #overlay = new Overlay();
   #last: Promise<unknown> = Promise.resolve();
   /** What was answered to calls that are not through. */
   readonly #underWay = new Set<Promise<unknown>>();
@@ -141,24 +141,30 @@ class UnitScope implements Scope {
   }
 
   async many(placed: readonly PlacedOperation[]): Promise<readonly Done[]> {
-    // One operation writes nothing when it is refused; of several, those before it must not stay.
-    const overlay = placed.length === 1 ? this.#overlay : new Overlay(this.#overlay);
     const kept: PlacedOperation[] = [];
     const done: Done[] = [];
-    for (const { place, operation } of placed) {
-      const change = operation.decide(await this.#read(overlay, place, operation.select), this.#host.now());
-      if (change.reject !== undefined) throw change.reject;
-      const { before, result } = change.value;
-      if (change.document !== undefined) overlay.put(place, before?.id ?? result.document!.id, change.document);
-      done.push(change.value);
-      if (isCreation(operation)) kept.push({ place, operation: holding(operation, result.document!.id, place) });
-      else if (change.document !== undefined) {
-        kept.push({ place, operation: place === "local" ? lenient(operation) : operation });
-      }
+    const before = this.#overlay.mark();
+    try {
+      for (const one of placed) done.push(await this.#decide(one, kept));
+    } catch (error) {
+      // Of several operations, those before the one that is refused must not stay.
+      this.#overlay.takeBack(before);
+      throw error;
     }
-    this.#overlay = overlay;
     this.#placed.push(...kept);
     return done;
+  }
+
+  async #decide({ place, operation }: PlacedOperation, kept: PlacedOperation[]): Promise<Done> {
+    const change = operation.decide(await this.#read(place, operation.select), this.#host.now());
+    if (change.reject !== undefined) throw change.reject;
+    const { before, result } = change.value;
+    if (change.document !== undefined) this.#overlay.put(place, before?.id ?? result.document!.id, change.document);
+    if (isCreation(operation)) kept.push({ place, operation: holding(operation, result.document!.id, place) });
+    else if (change.document !== undefined) {
+      kept.push({ place, operation: place === "local" ? lenient(operation) : operation });
+    }
+    return change.value;
   }
 
   async placeOf(id: string): Promise<Place> {
@@ -197,12 +203,12 @@ class UnitScope implements Scope {
     }
   }
 
-  async #read(overlay: Overlay, place: Place, select: Selector): Promise<ScheduleDocument | undefined> {
+  async #read(place: Place, select: Selector): Promise<ScheduleDocument | undefined> {
     if (select === null) return undefined;
-    const written = overlay.find(place, select);
+    const written = this.#overlay.find(place, select);
     if (written !== undefined) return written.document ?? undefined;
     const current = "id" in select ? await this.#host.get(place, select.id) : await this.#peek(place, select);
-    return current !== undefined && overlay.get(current.id) !== undefined ? undefined : current;
+    return current !== undefined && this.#overlay.get(current.id) !== undefined ? undefined : current;
   }
 
   /** Asks the store by name or key: an operation that changes nothing. */
@@ -218,39 +224,6 @@ class UnitScope implements Scope {
       "conflict",
       `the ${this.#of} is over: its changes were made or dropped; use the scheduler itself from now on`,
     );
-  }
-}
-
-interface Written {
-  readonly place: Place;
-  readonly document: ScheduleDocument | null;
-}
-
-/** The stores with a unit's own changes laid over them. */
-class Overlay {
-  readonly #written: Map<string, Written>;
-  readonly #names: Readonly<Record<Place, NameIndex>>;
-
-  constructor(before?: Overlay) {
-    this.#written = new Map(before === undefined ? [] : before.#written);
-    this.#names = {
-      stored: new NameIndex(before === undefined ? undefined : before.#names.stored),
-      local: new NameIndex(before === undefined ? undefined : before.#names.local),
-    };
-  }
-
-  get(id: string): Written | undefined {
-    return this.#written.get(id);
-  }
-
-  put(place: Place, id: string, document: ScheduleDocument | null): void {
-    this.#names[place].replace(this.#written.get(id)?.document, document);
-    this.#written.set(id, { place, document });
-  }
-
-  find(place: Place, select: Exclude<Selector, null>): Written | undefined {
-    const id = "id" in select ? select.id : this.#names[place].find(select);
-    return id === undefined ? undefined : this.#written.get(id);
   }
 }
 

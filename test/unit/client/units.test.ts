@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { defineTask, type Schedule, type TransactionClient } from "../../../mod.ts";
 import { createClient, SYSTEM_PRINCIPAL } from "../../../src/client/mod.ts";
 import { memoryHost, refusal, task } from "./memory_host.ts";
@@ -138,6 +138,44 @@ describe.each(STORES)("units of work on %s", (_, store) => {
       await tx.every(noop, "1m");
     });
     expect((await scheduler.list().page()).schedules).toHaveLength(1);
+  });
+
+  it("U1 U2 of a call of several that is refused nothing stays: not what it made, changed or stopped", async () => {
+    const { scheduler } = bench(store, [noop]);
+    const [made, keyed, ...others] = await scheduler.transaction(async (tx) => {
+      const made = await tx.every(noop, "1h", 1, { name: "made" });
+      const keyed = await tx.after(noop, "1h", 1, { key: "k" });
+      const many = tx.createMany([
+        { task: noop, name: "made", every: "2h", input: 2 },
+        { task: noop, name: "made", owner: "alice", every: "2h" },
+        { task: noop, key: "k", onConflict: "error", after: "2h" },
+      ]);
+      await expect(many).rejects.toEqual(refusal("conflict", /"k" names a live schedule already/));
+      expect(await tx.info(made.id)).toMatchObject({ spec: { every: HOUR }, input: 1 });
+      const again = await tx.every(noop, "1h", 1, { name: "made" });
+      return [made, keyed, again, await tx.every(noop, "3h", 3, { name: "made", owner: "alice" })];
+    });
+    expect(others[0]!.id).toBe(made!.id);
+    expect((await scheduler.list().page()).schedules.map(({ id }) => id)).toEqual(
+      [made!, keyed!, others[1]!].map(({ id }) => id).sort(),
+    );
+    expect(await scheduler.info(made!.id)).toMatchObject({ spec: { every: HOUR }, input: 1 });
+    expect(await others[1]!.info()).toMatchObject({ owner: "alice", input: 3 });
+  });
+
+  it("U1 a call of several goes through nothing that the unit has done before it", async () => {
+    const { scheduler } = bench(store, [noop]);
+    await scheduler.transaction(async (tx) => {
+      for (let n = 0; n < 300; n++) await tx.every(noop, "1h", n, { name: `n${n}` });
+      const copied = vi.spyOn(Map.prototype, Symbol.iterator);
+      try {
+        await tx.createMany([{ task: noop, after: "1h" }, { task: noop, after: "2h" }]);
+        const sizes = copied.mock.contexts.map((map) => (map as Map<unknown, unknown>).size);
+        expect(Math.max(0, ...sizes)).toBeLessThan(300);
+      } finally {
+        copied.mockRestore();
+      }
+    });
   });
 
   it("U1 a transaction that is over, nested, or no function is refused", async () => {
