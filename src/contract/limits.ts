@@ -185,6 +185,12 @@ export const MAX_KV_CLAIM_ATTEMPTS = 4;
  */
 export const SQLITE_CACHE_KIB = 8_192;
 
+/**
+ * Bytes of the log beside an SQLite file that are kept once it has been carried over: several times what commits leave
+ * between two checkpoints. A reader that lasts, such as a backup, lets it grow by all that is written meanwhile.
+ */
+export const SQLITE_LOG_BYTES: number = 16 * 1024 * 1024;
+
 /** How long a driver waits for another connection's lock before it gives up, unless told otherwise: what SQLite's users are used to. */
 export const DEFAULT_BUSY_TIMEOUT_MS = 5_000;
 

@@ -1,12 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sqlite, type SqliteDatabaseLike } from "../../plugins/storage/sqlite/mod.ts";
-import { type Change, isSchedulerError, type ScheduleDocument } from "../../src/contract/mod.ts";
-import { create, document, id, store } from "../../src/testing/storage/documents.ts";
+import { type Change, isSchedulerError, type ScheduleDocument, SQLITE_LOG_BYTES } from "../../src/contract/mod.ts";
+import { change, count, create, document, id, moved, store } from "../../src/testing/storage/documents.ts";
 import { context } from "./storage_suite.ts";
 
 let directory: string;
@@ -234,6 +234,24 @@ describe("sqlite: a disk that fails", () => {
     expect((await storage.find({ limit: 5 })).map((found) => found.id)).toEqual([id(1), id(3)]);
     await storage.close();
     database.close();
+  });
+
+  it("B125 the log beside the file, which a reader has let grow, shrinks once the reader is gone", async () => {
+    const storage = sqlite(file);
+    await storage.open(context);
+    const log = () => statSync(`${file}-wal`).size;
+    const large = (n: number) => document(n, 5_000, { definition: { input: "x".repeat(30_000) } });
+    const reader = new DatabaseSync(file);
+    reader.exec("begin; select count(*) from ostinato_schedules");
+    for (let n = 0; log() < 1.25 * SQLITE_LOG_BYTES; n += 100) {
+      await store(storage, count(100).map((i) => large(n + i)));
+    }
+    reader.exec("commit");
+    reader.close();
+    // The first carries the log over, the next begins it anew.
+    for (const n of [1, 2]) await change(storage, id(0), (current) => moved(current, { runCount: n }));
+    expect(log()).toBeLessThanOrEqual(SQLITE_LOG_BYTES);
+    await storage.close();
   });
 
   it("tells of a database that the application closed under it", async () => {

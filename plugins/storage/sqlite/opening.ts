@@ -1,4 +1,4 @@
-import { SchedulerError, SQLITE_CACHE_KIB, StorageError } from "../../../src/contract/mod.ts";
+import { SchedulerError, SQLITE_CACHE_KIB, SQLITE_LOG_BYTES, StorageError } from "../../../src/contract/mod.ts";
 import type { Connection } from "./connection.ts";
 import { inTransaction, prepare, readValue, type SqliteDatabaseLike, type SqlRow } from "./database.ts";
 import { messageOf } from "./errors.ts";
@@ -54,7 +54,9 @@ export async function prepareDatabase(
   const where = file ?? ":memory:";
   await connection.retry(`opening ${where}`, () => probe(database, where));
   if (file !== undefined) await connection.retry(`opening ${where}`, () => useWal(database, where));
-  if ("path" in settings.source) database.exec(`pragma cache_size = -${SQLITE_CACHE_KIB}`);
+  if ("path" in settings.source) {
+    database.exec(`pragma cache_size = -${SQLITE_CACHE_KIB}; pragma journal_size_limit = ${SQLITE_LOG_BYTES}`);
+  }
   const synchronous = settings.synchronous ?? ("path" in settings.source ? "full" : undefined);
   if (synchronous !== undefined) database.exec(`pragma synchronous = ${synchronous}`);
   await connection.write(`creating the tables in ${where}`, () => migrate(database, settings.tablePrefix));
