@@ -68,18 +68,19 @@ function waitsOf(
   return [...waits, ...toCome(document, now, options)];
 }
 
-/** Retries and deadlines that lie ahead; while it is paused none does. */
+/** Retries, reruns and deadlines that lie ahead; while it is paused none does. */
 function toCome(document: ScheduleDocument, now: number, options: JsonObject): readonly Wait[] {
   const { progress: { waiting, next, pausedAt } } = document;
   if (pausedAt !== undefined) return [];
-  const retries = waiting.filter(({ cause, at }) => cause === "retry" && at > now);
+  const isAnother = (cause: WaitingCause) => cause === "retry" || cause === "rerun";
+  const retries = waiting.filter(({ cause, at }) => isAnother(cause) && at > now);
   const waits: Wait[] = retries.map(({ at, attempt, point }) => ({
     for: "retry",
     until: new Date(at),
     attempt,
     text: `waits until ${iso(at)} for ${attemptWords(attempt, options)} at the deadline ${iso(point)}`,
   }));
-  const early = owedStarts(document).filter(({ at, cause }) => cause !== "retry" && at > now);
+  const early = owedStarts(document).filter(({ at, cause }) => !isAnother(cause) && at > now);
   waits.push(...early.map((owed) => turn(owed, "waits for that time to come again: the clock has been set back")));
   if (next !== null && next.at > now) {
     const { at, point } = next;

@@ -37,7 +37,7 @@ export type Wait =
       readonly until: Date;
     }
     | {
-      /** Another attempt at a deadline that ended in a fault (F4). */
+      /** Another attempt at a deadline whose run ended in a fault (F4), or was lost before (M3). */
       readonly for: "retry";
       /** When it is made. */
       readonly until: Date;

@@ -84,6 +84,13 @@ export const MAX_CATCHUP_LIMIT = 100_000;
 /** The largest `maxLost`: a deadline that took more instances with it than this will take the next one too (M3). */
 export const MAX_LOST = 100;
 
+/**
+ * Losses of one deadline from which on it starts again at a random instant within a lease, and no longer at once: runs
+ * that are claimed together would else be lost together each time, and retire with the one among them that ends their
+ * process. One loss is an accident as a rule, a second one rarely is (M3).
+ */
+export const SPREAD_LOSSES = 2;
+
 /** The largest retry limit. */
 export const MAX_RETRIES = 1_000;
 

@@ -20,7 +20,7 @@ export function due(draft: Draft, claim: Claim): void {
         Math.max(...lapsed.map((run) => run.leaseUntil - 1)),
       );
     }
-    for (const run of lapsed) if (draft.progress.retired === undefined) lose(draft, run);
+    for (const run of lapsed) if (draft.progress.retired === undefined) lose(draft, run, claim.leaseMs);
   }
   if (draft.progress.retired !== undefined) return;
   arrive(draft, draft.now);

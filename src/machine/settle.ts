@@ -5,6 +5,7 @@ import {
   MAX_HISTORY_MESSAGE,
   MAX_WAITING,
   type SettledAnswer,
+  SPREAD_LOSSES,
 } from "../contract/mod.ts";
 import { isSpent } from "./arm.ts";
 import { arrive } from "./arrive.ts";
@@ -139,7 +140,7 @@ function countTowardsLimit(draft: Draft, outcome: "faulted" | "lost"): string | 
 export const DEFAULT_MAX_LOST = 3;
 
 /** A run's instance is gone: the run starts again elsewhere, or counts as a fault and does not (M3). */
-export function lose(draft: Draft, run: LiveRun): void {
+export function lose(draft: Draft, run: LiveRun, leaseMs: number): void {
   const { progress, definition, now } = draft;
   const fault: Fault = { name: "LeaseLost", message: `instance ${run.instance} lost the run's lease`, at: now };
   const losses = (run.losses ?? 0) + 1;
@@ -156,7 +157,9 @@ export function lose(draft: Draft, run: LiveRun): void {
   const limit = countTowardsLimit(draft, "lost");
   draft.effects.push({ type: "lost", run, rerun: limit === undefined });
   if (limit !== undefined) return retire(draft, limit);
-  setWaiting(draft, [{ point, at: now, attempt: attempt + 1, missed, cause: "rerun", losses }, ...progress.waiting]);
+  // What was claimed beside a run that takes its process with it was lost as often as that: they have to part.
+  const at = losses < SPREAD_LOSSES ? now : now + Math.floor(draft.env.random() * leaseMs);
+  setWaiting(draft, [{ point, at, attempt: attempt + 1, missed, cause: "rerun", losses }, ...progress.waiting]);
 }
 
 /** Takes a run whose end nobody told off the live ones and into the history, and says so. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { defineTask, type Scheduler } from "../../../mod.ts";
 import { type Group, type RunContext, type Storage, StorageError } from "../../../src/contract/mod.ts";
 import { faultyStore } from "../../../src/testing/mod.ts";
@@ -248,6 +248,42 @@ describe.each(STORES)("several instances over %s", (kind) => {
       expect(await last.info(id)).toMatchObject({ retireReason: "lost", faultCount: losses, runCount: losses });
     },
   );
+
+  it("M3 F3 what is claimed beside a run that takes its instance with it each time is not lost with it for good", async () => {
+    const { clock, handle, start, create } = world(kind);
+    let die = () => {};
+    const poison = defineTask("poison", () => {
+      die();
+      return new Promise<void>(() => {});
+    });
+    const harmless = defineTask("harmless", () => {});
+    const tasks = [poison, harmless];
+    const due = { at: START, retention: "1d" } as const;
+    const [first, ...others] = await create({ tasks }).createMany([
+      { task: poison, ...due },
+      ...Array.from({ length: 5 }, () => ({ task: harmless, ...due })),
+    ]);
+    let draws = 0;
+    const random = vi.spyOn(Math, "random").mockImplementation(() => (++draws * 0.37) % 1);
+    onTestFinished(() => random.mockRestore());
+    for (let life = 0; life < 4; life++) {
+      const connection = cuttable(handle());
+      die = connection.cut;
+      const instance = await start({ tasks, storage: connection.storage });
+      await clock.settled();
+      if (life === 2) {
+        expect((await instance.explain(others[0]!.id)).waits).toMatchObject([{ for: "retry", attempt: 3 }]);
+      }
+      await clock.advance("30s");
+      connection.cut();
+      await clock.advance("30s");
+    }
+    const last = create();
+    expect(await last.info(first!.id)).toMatchObject({ retireReason: "lost", faultCount: 3 });
+    for (const { id } of others) {
+      expect(await last.info(id)).toMatchObject({ retireReason: "completed", faultCount: 2 });
+    }
+  });
 
   it("M3 F2 losses in a row retire a recurring schedule at maxFaults, so that no run takes instances for ever", async () => {
     const { clock, handle, start, create } = world(kind);
