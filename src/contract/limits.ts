@@ -85,11 +85,13 @@ export const MAX_CATCHUP_LIMIT = 100_000;
 export const MAX_LOST = 100;
 
 /**
- * Losses of one deadline from which on it starts again at a random instant within a lease, and no longer at once: runs
- * that are claimed together would else be lost together each time, and retire with the one among them that ends their
- * process. One loss is an accident as a rule, a second one rarely is (M3).
+ * Losses of one deadline from which on it starts again at a random instant within a third of a lease, and no longer at
+ * once: runs that are claimed together would else be lost together each time, and retire with the one among them that ends
+ * their process. One loss is an accident as a rule, a second one rarely is (M3).
  */
 export const SPREAD_LOSSES = 2;
+/** The part of a lease: time enough for most runs to be over before the next begins, and less than the loss itself took. */
+export const SPREAD_LEASE = 1 / 3;
 
 /** The largest retry limit. */
 export const MAX_RETRIES = 1_000;

@@ -5,6 +5,7 @@ import {
   MAX_HISTORY_MESSAGE,
   MAX_WAITING,
   type SettledAnswer,
+  SPREAD_LEASE,
   SPREAD_LOSSES,
 } from "../contract/mod.ts";
 import { isSpent } from "./arm.ts";
@@ -158,7 +159,7 @@ export function lose(draft: Draft, run: LiveRun, leaseMs: number): void {
   draft.effects.push({ type: "lost", run, rerun: limit === undefined });
   if (limit !== undefined) return retire(draft, limit);
   // What was claimed beside a run that takes its process with it was lost as often as that: they have to part.
-  const at = losses < SPREAD_LOSSES ? now : now + Math.floor(draft.env.random() * leaseMs);
+  const at = losses < SPREAD_LOSSES ? now : now + Math.floor(draft.env.random() * leaseMs * SPREAD_LEASE);
   setWaiting(draft, [{ point, at, attempt: attempt + 1, missed, cause: "rerun", losses }, ...progress.waiting]);
 }
 

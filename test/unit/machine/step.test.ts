@@ -226,15 +226,15 @@ describe("updates", () => {
     expect(played.progress.retired?.reason).toBe("completed");
   });
 
-  it("M3 a run that is lost starts again at once, and from its second loss on at an instant drawn from a lease", () => {
+  it("M3 a run that is lost starts again at once, and from its second loss on at an instant drawn from a third of a lease", () => {
     const played = new Played({ spec: { kind: "at", at: at(1) }, definition: { maxLost: 4 }, random: [0.25] });
     played.due(at(1));
     expect(played.due(at(31), "b")).toEqual([at(1)]);
     expect(played.due(at(61), "c")).toEqual([]);
-    expect(played.progress).toMatchObject({ runs: [], waiting: [{ cause: "rerun", at: at(68.5) }], wakeAt: at(68.5) });
-    expect(played.due(at(68.5), "c")).toEqual([at(1)]);
-    expect(played.due(at(98.5), "d")).toEqual([]);
-    expect(played.progress.wakeAt).toBe(at(106));
+    expect(played.progress).toMatchObject({ runs: [], waiting: [{ cause: "rerun", at: at(63.5) }], wakeAt: at(63.5) });
+    expect(played.due(at(63.5), "c")).toEqual([at(1)]);
+    expect(played.due(at(93.5), "d")).toEqual([]);
+    expect(played.progress.wakeAt).toBe(at(96));
   });
 
   it("L5 N5 a one-shot that was asked to stop and is given a new time has its retries and links there", () => {
