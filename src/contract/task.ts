@@ -81,7 +81,10 @@ export interface RunSchedule {
 
 /** What a run is told besides its input (S). */
 export interface RunContext {
-  /** The cadence point or deadline that this run stands for. */
+  /**
+   * The cadence point or deadline that this run stands for. Of a triggered run: when it was asked for, or the first
+   * millisecond after that no other run of the schedule stands for.
+   */
   readonly scheduledAt: Date;
   /** Real milliseconds since the schedule's previous run started; 0 the first time. Survives restarts. */
   readonly elapsed: number;

@@ -1,5 +1,6 @@
 import {
   MAX_WAITING,
+  readHistory,
   RESTING_PROGRESS,
   type ScheduleDefinition,
   type ScheduleDocument,
@@ -157,9 +158,19 @@ export function resume(draft: Draft): boolean {
 export function trigger(draft: Draft): boolean {
   const { progress, now } = draft;
   if (progress.stopping === true || progress.waiting.length >= MAX_WAITING) return false;
-  if (progress.runs.length > 0) return overlap(draft, [{ point: now, at: now }], 1, now, "triggered") > 0;
-  setWaiting(draft, [...progress.waiting, { point: now, at: now, attempt: 1, missed: 0, cause: "triggered" }]);
+  const point = ownPoint(draft);
+  if (progress.runs.length > 0) return overlap(draft, [{ point, at: now }], 1, point, "triggered") > 0;
+  setWaiting(draft, [...progress.waiting, { point, at: now, attempt: 1, missed: 0, cause: "triggered" }]);
   return true;
+}
+
+/** The first instant from now on that no other run stands for: with the schedule's id it is a run's idempotency key. */
+function ownPoint({ progress: { runs, waiting, next, history }, now }: Draft): number {
+  const others = [...runs, ...waiting, ...readHistory(history), ...(next === null ? [] : [next])];
+  const taken = new Set(others.map(({ point }) => point));
+  let point = now;
+  while (taken.has(point)) point++;
+  return point;
 }
 
 /** Asks the instance that holds a run to abort it (L6). */

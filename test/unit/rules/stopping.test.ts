@@ -348,6 +348,27 @@ describe.each(STORES)("stopping and retirement over %s", (kind) => {
     expect(runs).toEqual([3, 10, 15, 20, 30]);
   });
 
+  it("L5 S1 runs that are triggered at one instant, or at a deadline's, each have an idempotency key of their own", async () => {
+    const { clock, start } = world(kind);
+    const slow = gated("slow");
+    const over: RunContext[] = [];
+    const quick = defineTask("quick", (_input, context) => void over.push(context));
+    const scheduler = await start({ tasks: [slow.task, quick] });
+    const beside = await scheduler.every(slow.task, "1h", undefined, { overlap: "concurrent" });
+    const after = await scheduler.every(quick, "1h");
+    await clock.advance("1h");
+    await scheduler.transaction(async (tx) => {
+      for (const { id } of [beside, beside, after]) await tx.trigger(id);
+    });
+    await clock.settled();
+    await after.trigger();
+    await clock.settled();
+    const points = (contexts: readonly RunContext[]) => contexts.map(({ scheduledAt }) => scheduledAt.getTime());
+    const each = [0, 1, 2].map((ms) => START + HOUR + ms);
+    expect(points(slow.contexts)).toEqual(each);
+    expect(points(over)).toEqual(each);
+  });
+
   it("L5 trigger obeys overlap: false and counted under skip, waits under queue, beside under concurrent", async () => {
     const { clock, start } = world(kind);
     const slow = gated("slow");
