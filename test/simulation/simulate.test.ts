@@ -24,7 +24,7 @@ describe("simulate", () => {
   // Whatever changes what a scheduler does changes these: they are then written anew. Both runtimes have the same.
   it.each<[seed: number, hash: string, options: Omit<SimulateOptions, "seed">]>([
     [7, "db53ccf8819c12ac", { instances: 2, schedules: 4, hours: 1, faults: "all" }],
-    [8, "2259591097652165", { instances: 4, schedules: 10, hours: 2, faults: "all" }],
+    [8, "648a7c9b2e200eb6", { instances: 4, schedules: 10, hours: 2, faults: "all" }],
     [9, "6370e21f297485e5", { instances: 1, schedules: 6, hours: 3, faults: "none" }],
   ])("gives one trace for seed %i, on Node and on Deno", async (seed, hash, options) => {
     const { trace, violations } = await simulate({ seed, ...options });

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Cadence, cronCadence, everyCadence } from "../../../src/calendar/mod.ts";
-import type { JsonObject, ScheduleDocument, StoredSpec } from "../../../src/contract/mod.ts";
+import { type JsonObject, readHistory, type ScheduleDocument, type StoredSpec } from "../../../src/contract/mod.ts";
 import type { Effect } from "../../../src/machine/mod.ts";
 import { cron, every, Played, starts, T0 } from "./played.ts";
 
@@ -151,6 +151,14 @@ function withoutAgain(one: Move): Move {
 /** Makes an instant odd, so that it is no point. */
 const odd = (instant: number) => instant % 2 === 0 ? instant + 1 : instant;
 
+/** An odd instant that no run stands for, so that a trigger stands for it and for no point. */
+function ownInstant({ progress: { runs, waiting, next, history }, now }: Played): number {
+  const taken = [...runs, ...waiting, ...readHistory(history), ...(next === null ? [] : [next])];
+  let instant = odd(now);
+  while (taken.some(({ point }) => point === instant)) instant += 2;
+  return instant;
+}
+
 /** Plays one move; answers the event's name, and the effects. */
 function play(played: Played, { runs }: { runs: readonly { fence: number }[] }, one: Move): readonly Effect[] {
   const before = played.effects.length;
@@ -177,7 +185,7 @@ function play(played: Played, { runs }: { runs: readonly { fence: number }[] }, 
       played.step({ type: "resumed" });
       break;
     case "trigger":
-      played.step({ type: "triggered" }, odd(played.now));
+      played.step({ type: "triggered" }, ownInstant(played));
       break;
     case "options":
       played.update({ options: one.options, definition: { adaptive: true, history: 5 } });
