@@ -79,12 +79,6 @@ export function storageError(doing: string, error: unknown, details: Readonly<Re
   });
 }
 
-/** That no connection could be had: nothing was sent. */
-export function noneFree(doing: string, acquireMs: number): StorageError {
-  const message = `postgres: ${doing}: no connection of the pool was free within ${acquireMs} ms`;
-  return new StorageError(message, { details: { connecting: true } });
-}
-
 /** What an error says; one of several addresses that could not be reached says nothing itself. */
 function messageOf(error: unknown): string {
   const { message, errors } = (error ?? {}) as { message?: unknown; errors?: unknown };

@@ -1,6 +1,7 @@
 import { CompiledQuery } from "kysely";
 import type { Clock } from "../../../src/contract/mod.ts";
 import type { Statement } from "../sql/statement.ts";
+import { acquire } from "./acquiring.ts";
 import {
   answerInTime,
   type Database,
@@ -11,7 +12,7 @@ import {
   sessionOf,
   type TransactionLimits,
 } from "./database.ts";
-import { isDisconnect, noneFree, storageError } from "./errors.ts";
+import { isDisconnect, storageError } from "./errors.ts";
 import type { KyselyExecutorLike, KyselyLike } from "./kysely_like.ts";
 
 /** What a {@linkcode KyselyDatabase} works with. */
@@ -99,26 +100,19 @@ export class KyselyDatabase implements Database {
 
   async close(): Promise<void> {}
 
-  /** Waits for a connection; one that comes too late goes back at once. */
   #acquire(doing: string, lend: Lend): Promise<Lent> {
-    const { acquireMs, clock } = this.#options;
-    return new Promise((resolve, reject) => {
-      let late = false;
-      const cancel = clock.setTimer(() => {
-        late = true;
-        reject(noneFree(doing, acquireMs));
-      }, acquireMs);
-      const over: Promise<void> = lend(async (executor) => {
-        cancel();
-        if (late) throw noneFree(doing, acquireMs);
-        await new Promise<void>((end, fail) => resolve({ executor, end, fail, over }));
-      });
-      over.catch((error) => {
-        cancel();
-        reject(storageError(`${doing}, connecting`, error, { connecting: true }));
-      });
-    });
+    return acquire(doing, this.#options, () => borrow(lend), ({ end }) => end());
   }
+}
+
+/** A connection for as long as nobody ends it. */
+function borrow(lend: Lend): Promise<Lent> {
+  return new Promise((resolve, reject) => {
+    const over: Promise<void> = lend((executor) =>
+      new Promise<void>((end, fail) => resolve({ executor, end, fail, over }))
+    );
+    over.catch(reject);
+  });
 }
 
 /** Statements on a connection of Kysely, or within a transaction of it; waited for without end unless told. */

@@ -1,5 +1,6 @@
 import { type Clock, type Logger, StorageError } from "../../../src/contract/mod.ts";
 import type { Statement } from "../sql/statement.ts";
+import { acquire } from "./acquiring.ts";
 import { endsInTime } from "./closing.ts";
 import type { OwnPool } from "./connecting.ts";
 import {
@@ -12,8 +13,8 @@ import {
   sessionOf,
   type TransactionLimits,
 } from "./database.ts";
-import { isDisconnect, isReadOnly, noneFree, storageError } from "./errors.ts";
-import type { PgClientLike, PgPoolClientLike, PgPoolLike, PgResultLike } from "./pg_like.ts";
+import { isDisconnect, isReadOnly, storageError } from "./errors.ts";
+import type { PgClientLike, PgPoolLike, PgResultLike } from "./pg_like.ts";
 import { hearErrors } from "./pool_errors.ts";
 import type { PgValue } from "./values.ts";
 
@@ -96,7 +97,8 @@ export class PoolDatabase implements Database {
   }
 
   async #use<T>(doing: string, work: (client: PgClientLike) => Promise<T>): Promise<T> {
-    const client = await this.#acquire(doing);
+    const { pool } = this.#options;
+    const client = await acquire(doing, this.#options, () => pool.connect(), (late) => late.release());
     let broken = false;
     // A connection that dies between two statements tells nobody else, and ends the process if nobody listens.
     const onError = () => broken = true;
@@ -112,26 +114,6 @@ export class PoolDatabase implements Database {
       if (!broken) client.removeListener("error", onError);
       client.release(broken);
     }
-  }
-
-  /** Waits for a connection; one that comes too late goes back at once. */
-  #acquire(doing: string): Promise<PgPoolClientLike> {
-    const { pool, acquireMs, clock } = this.#options;
-    return new Promise((resolve, reject) => {
-      let late = false;
-      const cancel = clock.setTimer(() => {
-        late = true;
-        reject(noneFree(doing, acquireMs));
-      }, acquireMs);
-      pool.connect().then((client) => {
-        cancel();
-        if (late) client.release();
-        else resolve(client);
-      }, (error) => {
-        cancel();
-        reject(storageError(`${doing}, connecting`, error, { connecting: true }));
-      });
-    });
   }
 }
 
