@@ -40,9 +40,14 @@ const mutants = MUTANTS.filter(({ name }) => name.includes(values.only));
 const waiting = [...mutants];
 const caught = new Map<Mutant, Catch | undefined>();
 await Promise.all(Array.from({ length: availableParallelism() }, async () => {
-  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    caught.set(next, await tryMutant(next));
-    console.error(line(next));
+  const tree = copySources();
+  try {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      caught.set(next, await tryMutant(tree, next));
+      console.error(line(next));
+    }
+  } finally {
+    rmSync(tree, { recursive: true, force: true });
   }
 }));
 console.log(["mutant", "file", "store", "caught by seed", "rules"].join(" | "));
@@ -57,27 +62,33 @@ function line(mutant: Mutant): string {
   return [name, file, store, found?.seed ?? "NOT CAUGHT", found?.rules.join(", ") ?? ""].join(" | ");
 }
 
-/** Plays seeds on a mutated copy of the sources until a rule is broken. */
-async function tryMutant(mutant: Mutant): Promise<Catch | undefined> {
+/** A copy of the sources for one mutant after another: what Node has compiled of the other files is found again. */
+function copySources(): string {
   const tree = mkdtempSync(join(tmpdir(), "ostinato-mutant-"));
+  for (const part of PARTS) cpSync(join(ROOT, part), join(tree, part), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(tree, "node_modules"));
+  return tree;
+}
+
+/** Plays seeds on mutated sources until a rule is broken, and leaves them as they were. */
+async function tryMutant(tree: string, mutant: Mutant): Promise<Catch | undefined> {
+  const path = join(tree, mutant.file);
+  const whole = readFileSync(path, "utf8");
+  writeFileSync(path, mutated(whole, mutant));
   try {
-    for (const part of PARTS) cpSync(join(ROOT, part), join(tree, part), { recursive: true });
-    symlinkSync(join(ROOT, "node_modules"), join(tree, "node_modules"));
-    mutate(tree, mutant);
     if (!values.known) return await search(tree, mutant, 0, MOST_SEEDS);
     return await search(tree, mutant, mutant.seed, 1) ?? await search(tree, mutant, 0, FEW_SEEDS);
   } finally {
-    rmSync(tree, { recursive: true, force: true });
+    writeFileSync(path, whole);
   }
 }
 
-function mutate(tree: string, { name, file, line, becomes }: Mutant): void {
-  const path = join(tree, file);
-  const parts = readFileSync(path, "utf8").split(line);
+function mutated(source: string, { name, file, line, becomes }: Mutant): string {
+  const parts = source.split(line);
   if (parts.length !== 2) {
     throw new Error(`mutant "${name}": its line stands ${parts.length - 1} times in ${file}; expected once:\n${line}`);
   }
-  writeFileSync(path, parts.join(becomes));
+  return parts.join(becomes);
 }
 
 function search(tree: string, { store = "memory" }: Mutant, from: number, seeds: number): Promise<Catch | undefined> {
