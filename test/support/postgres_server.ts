@@ -35,7 +35,7 @@ export async function startServer(): Promise<RunningServer> {
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ["--encoding=UTF8", "--no-sync"],
     // The disk is not what is tested: every process is killed in some test, the machine in none.
-    postgresFlags: ["-c", "fsync=off", "-c", "max_connections=200", "-c", "unix_socket_directories="],
+    postgresFlags: ["-c", "fsync=off", "-c", "max_connections=300", "-c", "unix_socket_directories="],
     onLog: (message) => messages.push(message),
     onError: (error) => messages.push(error),
   });

@@ -1,11 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
 import { rmSync } from "node:fs";
-import pg from "pg";
+import type pg from "pg";
 import { kv, type KvLike } from "../../../plugins/storage/kv/mod.ts";
 import { type PgPoolLike, postgres } from "../../../plugins/storage/postgres/mod.ts";
 import { sqlite, type SqliteDatabaseLike, type SqlValue } from "../../../plugins/storage/sqlite/mod.ts";
 import { type Storage, StorageError } from "../../../src/contract/mod.ts";
 import { openKv } from "../../support/kv.ts";
+import { giveBack, takePool } from "./kept_pools.ts";
 import { CrashPoint, type Level } from "./point.ts";
 
 /** A store under a crash point, and how to be rid of what it took. */
@@ -192,14 +193,13 @@ function pointedPool(inner: pg.Pool, point: CrashPoint): PgPoolLike {
 const postgresStore: CrashStore = {
   open(place, level, point) {
     const { url, schema } = parts(place);
-    const pool = new pg.Pool({ connectionString: url, max: 2 });
-    pool.on("error", () => {});
+    const pool = takePool(url);
     const storage = atLevel(
       level,
       point,
       (writes) => postgres({ pool: pointedPool(pool, writes), schema, listen: false, pollInterval: 200 }),
     );
-    return Promise.resolve({ storage, dispose: () => pool.end() });
+    return Promise.resolve({ storage, dispose: () => Promise.resolve(giveBack(url, pool)) });
   },
   leftovers: (place) => asked(place, (schema) => `select id from "${schema}".documents`),
   remove: async (place) => void await asked(place, (schema) => `drop schema if exists "${schema}" cascade`),
@@ -207,12 +207,11 @@ const postgresStore: CrashStore = {
 
 async function asked(place: string, query: (schema: string) => string): Promise<readonly unknown[]> {
   const { url, schema } = parts(place);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const pool = takePool(url);
   try {
-    return (await client.query(query(schema))).rows;
+    return (await pool.query(query(schema))).rows;
   } finally {
-    await client.end();
+    giveBack(url, pool);
   }
 }
 
