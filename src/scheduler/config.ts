@@ -248,12 +248,8 @@ function checkStorage(problems: Problems, storage: Storage): Storage {
   const missing = (["open", "close", "now", "advance", "apply", "get", "find", "nextWake", "backlog"] as const)
     .filter((ability) => typeof storage?.[ability] !== "function");
   if (missing.length > 0) {
-    problems.found.push(
-      `storage: ${show(storage)} lacks ${
-        missing.join(", ")
-      }; expected what memory(), sqlite(…), postgres(…), kv(…) or a ` +
-        "store of your own answers",
-    );
+    const expected = "what memory(), sqlite(…), postgres(…), kv(…) or a store of your own answers";
+    problems.found.push(`storage: ${show(storage)} lacks ${missing.join(", ")}; expected ${expected}`);
   } else if (typeof storage.supports !== "object" || storage.supports === null) {
     problems.found.push(`storage: supports: ${show(storage.supports)} given; expected what it can do`);
   } else if (storage.supports.enlist && storage.enlist === undefined) {

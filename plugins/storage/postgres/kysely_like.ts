@@ -23,7 +23,7 @@ export interface KyselyLike {
   /** Whether it is a transaction, which will not do. */
   readonly isTransaction: boolean;
   /** The same connections without the application's plugins, which may rename columns. */
-  withoutPlugins(): KyselyExecutorLike & {
+  withoutPlugins(): {
     connection(): KyselyConnectionLike;
     transaction(): KyselyTransactionsLike;
   };
